@@ -4,6 +4,7 @@ use super::{
     PAGE,
     fields::{groups, typed_settings},
     path, scope,
+    tasks::{self, Card, Task},
 };
 use crate::admin::prelude::*;
 use crate::{
@@ -28,13 +29,23 @@ struct Page {
     /// The device that has the code.
     device: Option<i64>,
     has_own: bool,
+    /// The task whose settings the form has; none: all of them.
+    task: Option<&'static Task>,
+    /// The settings by task, where the form of one is not open yet.
+    cards: Vec<Card>,
     form: Form,
     /// The last one who changed it.
     who: String,
 }
 
 impl Page {
-    fn read(connection: &Connection, layout: Layout, scope: Scope, zone: &Zone) -> Result<Self> {
+    fn read(
+        connection: &Connection,
+        layout: Layout,
+        scope: Scope,
+        zone: &Zone,
+        shown: Shown,
+    ) -> Result<Self> {
         let current = Current::read(connection)?;
         let base = scope.base(connection, current.document())?;
         let own = scope.settings(current.document());
@@ -48,10 +59,15 @@ impl Page {
         let mut page = Self {
             device: devices::with_code(connection, scope.code())?.map(|device| device.id),
             has_own: !own.is_empty() && scope != Scope::All,
+            task: shown.task(),
+            cards: match shown {
+                Shown::Cards => tasks::cards(&scope, &own, &base, &words),
+                _ => Vec::new(),
+            },
             form: Form {
                 action: path(&scope),
                 version: current.mark(),
-                groups: groups(scope == Scope::All, &own, &base, &words),
+                groups: groups(scope == Scope::All, shown.task(), &own, &base, &words),
                 ..Form::default()
             },
             who: match actor {
@@ -66,16 +82,44 @@ impl Page {
     }
 }
 
-async fn page(request: &RequestContext, scope: Scope) -> Result<Page> {
+/// The parts of the settings that a page has.
+#[derive(Clone, Copy)]
+enum Shown {
+    /// All of them, to be read.
+    Cards,
+    /// The form of a task.
+    Task(&'static Task),
+    /// The form of all.
+    All,
+}
+
+impl Shown {
+    fn task(self) -> Option<&'static Task> {
+        match self {
+            Self::Task(task) => Some(task),
+            Self::Cards | Self::All => None,
+        }
+    }
+}
+
+async fn page(request: &RequestContext, scope: Scope, shown: Shown) -> Result<Page> {
     let layout = request.layout("App configuration", Some(Area::Configuration));
     let zone = request.console.settings().zone.clone();
     request
-        .read(move |connection| Page::read(connection, layout, scope, &zone))
+        .read(move |connection| Page::read(connection, layout, scope, &zone, shown))
         .await
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
-    answer::page(&page(&request, scope(&request.query)?).await?)
+    let scope = scope(&request.query)?;
+    let shown = match request.query.text("task") {
+        "" if scope != Scope::All => Shown::Cards,
+        "" | "all" => Shown::All,
+        key => Shown::Task(
+            Task::find(key).ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such page"))?,
+        ),
+    };
+    answer::page(&page(&request, scope, shown).await?)
 }
 
 /// The form of the device with an id.
@@ -127,7 +171,8 @@ fn save_draft(
         Settings::new()
     } else {
         let (own, base) = (scope.settings(&document), scope.base(tx, &document)?);
-        let mut settings = typed_settings(form, *scope == Scope::All, &own, &base, zone)?;
+        let task = Task::find(form.text("task"));
+        let mut settings = typed_settings(form, *scope == Scope::All, task, &own, &base, zone)?;
         if let (Some(pin), Some(kept)) = (pin, settings.get_mut(SUPERVISOR_PIN))
             && kept.is_string()
         {
@@ -166,11 +211,12 @@ pub async fn save(request: RequestContext) -> Result<Response> {
         Err(cause) if is_theirs(&cause) => Some(cause),
         Err(cause) => return Err(cause),
     };
-    let mut shown = page(&request, scope.clone()).await?;
+    let of = Task::find(request.form.text("task")).map_or(Shown::All, Shown::Task);
+    let mut shown = page(&request, scope.clone(), of).await?;
     if let Some(cause) = cause {
         shown.form.reject(&request.form, &beside_a_field(cause));
     } else {
-        let now = page(&request, scope).await?.form;
+        let now = page(&request, scope, of).await?.form;
         shown.form.warn(&request.form, &shown.who, now);
     }
     answer::form_again(&shown)

@@ -1,5 +1,6 @@
 //! The fields of settings: from the settings to a form, and from what was typed back to settings.
 
+use super::tasks::Task;
 use crate::admin::prelude::*;
 use crate::{
     domain::{
@@ -15,8 +16,14 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// The fields of settings; `own` counts before `base`.
-pub fn groups(is_all: bool, own: &Settings, base: &Settings, words: &Words<'_>) -> Vec<Group> {
+/// The fields of settings, of one task or of all; `own` counts before `base`.
+pub fn groups(
+    is_all: bool,
+    task: Option<&Task>,
+    own: &Settings,
+    base: &Settings,
+    words: &Words<'_>,
+) -> Vec<Group> {
     let zone = words.zone;
     let group = |known: &'static Parameter| {
         let held = held(known, own, base, zone);
@@ -33,7 +40,12 @@ pub fn groups(is_all: bool, own: &Settings, base: &Settings, words: &Words<'_>) 
         }
         Group::new(known.label, inputs).help(known.meaning)
     };
-    let mut groups: Vec<Group> = PARAMETERS.iter().map(group).collect();
+    let is_shown = |name: &str| task.is_none_or(|task| task.has(name));
+    let known = PARAMETERS.iter().filter(|known| is_shown(known.name));
+    let mut groups: Vec<Group> = known.map(group).collect();
+    if task.is_some_and(|task| !task.has("")) {
+        return groups;
+    }
     let is_further = |(name, _): &(&String, &Value)| parameters::parameter(name).is_none();
     let rows = own.iter().filter(is_further);
     let rows: Vec<_> = rows
@@ -331,16 +343,28 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The settings that were typed: those with a tick, and those that were changed without one. What was
-/// not changed stays as it is stored.
+/// not changed, and what belongs to other tasks, stays as it is stored.
 pub fn typed_settings(
     form: &Fields,
     is_all: bool,
+    task: Option<&Task>,
     own: &Settings,
     base: &Settings,
     zone: &Zone,
 ) -> Result<Settings> {
     let mut settings = Settings::new();
-    for known in PARAMETERS {
+    let is_shown = |name: &str| task.is_none_or(|task| task.has(name));
+    let others = own.iter().filter(|(name, _)| !is_shown(name));
+    for (name, value) in others {
+        let is_pin = name == pin::SUPERVISOR_PIN;
+        let value = if is_pin {
+            pin::sent(value)?
+        } else {
+            value.clone()
+        };
+        settings.insert(name.clone(), value);
+    }
+    for known in PARAMETERS.iter().filter(|known| is_shown(known.name)) {
         let name = known.name;
         let held = held(known, own, base, zone);
         let typed = typed(known, form);

@@ -3,6 +3,7 @@
 mod edit;
 mod fields;
 mod show;
+mod tasks;
 mod versions;
 
 use crate::admin::prelude::*;

@@ -1,32 +1,27 @@
 //! The page of the app configuration: what is in force, the draft, and which apps confirmed it.
 
-use super::{NamedChange, PAGE, named, path, unchanged};
+use super::{
+    NamedChange, PAGE, named, path,
+    tasks::{self, Card},
+    unchanged,
+};
 use crate::admin::prelude::*;
 use crate::{
     core::audit,
     domain::apps::{
         Document,
         configuration::{self, Holder},
-        parameters::{self, PARAMETERS, label},
         scope::{Current, Scope},
         state,
-        values::{Words, strings},
+        values::Words,
     },
 };
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Apps that are listed.
 const LISTED: usize = 200;
 /// The list of apps is looked at each time that many beats have passed.
 const BEATS: u64 = 2;
-
-struct SettingRow {
-    label: String,
-    meaning: &'static str,
-    value: String,
-    locked: bool,
-}
 
 /// Settings of a type or of a device.
 struct Override {
@@ -43,7 +38,7 @@ struct Page {
     published_by: Option<String>,
     draft_by: String,
     changes: Vec<NamedChange>,
-    rows: Vec<SettingRow>,
+    cards: Vec<Card>,
     overrides: Vec<Override>,
     kinds: Vec<String>,
     holders: Holders,
@@ -102,7 +97,7 @@ impl Page {
                 None => String::new(),
             },
             changes: named(connection, &published.document, document, zone)?,
-            rows: rows(
+            cards: tasks::of_all(
                 document,
                 &Words {
                     zone,
@@ -116,25 +111,6 @@ impl Page {
             current,
         })
     }
-}
-
-/// The settings of all apps: the parameters first, then those that only apps know.
-fn rows(document: &Document, words: &Words<'_>) -> Vec<SettingRow> {
-    let settings = document.effective(None, "");
-    let locked = settings.get("forced").cloned().unwrap_or_default();
-    let row = |name: &str, meaning| SettingRow {
-        label: label(name).to_owned(),
-        meaning,
-        value: words.say(name, settings.get(name).unwrap_or(&Value::Null)),
-        locked: strings(&locked).any(|locked| locked == name),
-    };
-    let known = PARAMETERS.iter().filter(|known| known.name != "forced");
-    let known = known.map(|known| row(known.name, known.meaning));
-    let further = settings.keys();
-    let further = further.filter(|name| parameters::parameter(name).is_none());
-    known
-        .chain(further.map(|name| row(name, "A setting that only the apps know.")))
-        .collect()
 }
 
 fn overrides(connection: &Connection, document: &Document) -> Result<Vec<Override>> {

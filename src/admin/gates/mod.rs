@@ -30,6 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
         .post("/console/gates/message", send)
         .action("/console/gates/message/clear", clear)
         .post("/console/gates/:id/settings", setup::change)
+        .post("/console/gates/:id/kiosk", setup::kiosk)
         .post("/console/gates/:id/pin", setup::set_pin)
         .all()
 }

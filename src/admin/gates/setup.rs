@@ -192,6 +192,37 @@ pub(super) async fn change(request: RequestContext) -> Result<Response> {
     answered(&request, id, told).await
 }
 
+/// Makes a gate a kiosk, or a gate again.
+pub(super) async fn kiosk(request: RequestContext) -> Result<Response> {
+    let (id, is_kiosk) = (request.id("id")?, request.form.text("kiosk") == "1");
+    let work = request.write(move |tx, ctx| {
+        let device = Record::find(tx, id)?;
+        let code = device.text("code");
+        let document = configuration::published(tx)?.document;
+        let base = Scope::Device(code.to_owned()).base(tx, &document)?;
+        // What is as for all apps stays so when that changes.
+        let value = if is_on(&base, "kiosk") == is_kiosk {
+            Value::Null
+        } else {
+            json!(is_kiosk)
+        };
+        let changes = Settings::from_iter([("kiosk".to_owned(), value)]);
+        configuration::change_device(tx, ctx, code, &changes)?;
+        let now = if is_kiosk { "a kiosk" } else { "a gate" };
+        Ok(format!(
+            "{} becomes {now} at its next contact.",
+            device.name
+        ))
+    });
+    match work.await {
+        Ok(told) if request.is_part() => {
+            answer::page(&shown(&request, None, Some(Told::done(told))).await?)
+        }
+        Ok(told) => request.done(told, super::PAGE),
+        Err(cause) => Err(cause),
+    }
+}
+
 /// Gives a gate a PIN of its own, or takes it away.
 pub(super) async fn set_pin(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;

@@ -117,6 +117,42 @@ fn every_parameter_is_shown_with_its_meaning() {
 }
 
 #[test]
+fn the_form_of_a_task_leaves_the_other_settings_alone() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let form = [
+        built_in(),
+        vec![
+            ("walkInTypes", "press"),
+            ("kioskIdleSeconds", "60"),
+            ("key", "uiMode"),
+            ("value", "dark"),
+        ],
+    ];
+    crew.configure(&[], &form.concat()).taken();
+    crew.publish().taken();
+    let page = crew.get(&format!("{PAGE}/edit?task=kiosk")).shown();
+    assert!(page.contains("name=\"kioskIdleSeconds\"") && !page.contains("name=\"walkInTypes\""));
+    crew.configure(
+        &[("task", "kiosk")],
+        &[("kiosk", "yes"), ("kioskIdleSeconds", "90")],
+    )
+    .taken();
+    crew.publish().taken();
+    let (phone, _) = app(&server, "42");
+    let settings = pinged(&phone, 0)["settings"].clone();
+    for (name, value) in [
+        ("kiosk", json!(true)),
+        ("kioskIdleSeconds", json!(90)),
+        ("walkInTypes", json!(["press"])),
+        ("uiMode", json!("dark")),
+        ("allowRejected", json!(false)),
+    ] {
+        assert_eq!(settings[name], value, "{name}");
+    }
+}
+
+#[test]
 fn a_draft_reaches_apps_when_it_is_published_and_not_before() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
@@ -208,7 +244,10 @@ fn the_nearest_setting_reaches_the_app() {
     let (other, _) = app(&server, "7");
     let path = crew.get(&format!("{PAGE}/device/{device}")).taken();
     assert_eq!(path, format!("{PAGE}/edit?code=a%3Ab%2Fc"));
-    let form = crew.get(&path).shown();
+    // By task first, then as a form.
+    let cards = crew.get(&path).shown();
+    assert!(cards.contains("Phone a:b/c") && cards.contains("&amp;task=kiosk\""));
+    let form = crew.get(&format!("{path}&task=all")).shown();
     assert!(form.contains("Phone a:b/c") && form.contains("Otherwise: none"));
     let with = |fields: &[(&'static str, &'static str)]| {
         let mut form = built_in();
