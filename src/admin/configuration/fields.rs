@@ -352,18 +352,8 @@ pub fn typed_settings(
     base: &Settings,
     zone: &Zone,
 ) -> Result<Settings> {
-    let mut settings = Settings::new();
     let is_shown = |name: &str| task.is_none_or(|task| task.has(name));
-    let others = own.iter().filter(|(name, _)| !is_shown(name));
-    for (name, value) in others {
-        let is_pin = name == pin::SUPERVISOR_PIN;
-        let value = if is_pin {
-            pin::sent(value)?
-        } else {
-            value.clone()
-        };
-        settings.insert(name.clone(), value);
-    }
+    let mut settings = left_alone(own, is_shown)?;
     for known in PARAMETERS.iter().filter(|known| is_shown(known.name)) {
         let name = known.name;
         let held = held(known, own, base, zone);
@@ -405,6 +395,21 @@ pub fn typed_settings(
         settings.insert(name, value);
     }
     parameters::checked("", &settings, zone)
+}
+
+/// The settings that a form does not have, as they are stored.
+fn left_alone(own: &Settings, is_shown: impl Fn(&str) -> bool) -> Result<Settings> {
+    let others = own.iter().filter(|(name, _)| !is_shown(name));
+    let kept = others.map(|(name, value)| {
+        let is_pin = name == pin::SUPERVISOR_PIN;
+        let value = if is_pin {
+            pin::sent(value)?
+        } else {
+            value.clone()
+        };
+        Ok((name.clone(), value))
+    });
+    kept.collect()
 }
 
 /// A further setting as text, where that is read back as the same; otherwise as JSON.

@@ -174,54 +174,59 @@ impl Chart {
         if points.len() < 2 {
             return None;
         }
-        let mut more = made.more;
-        if !times && points.len() > NAMED_MAX {
-            more = true;
-            points.sort_by(|one, other| other.1.total_cmp(&one.1));
-            let is_same = points[0].1.total_cmp(&points[HIGHEST_MAX - 1].1).is_eq();
-            if !is_same && beside.is_none() {
-                points.truncate(HIGHEST_MAX);
-            }
+        if !times {
+            return Some(Self::named(made, [along, *at], points, beside.is_some()));
         }
-        if !times
-            && points.len()
-                > if beside.is_some() {
-                    PEOPLE_MAX
-                } else {
-                    NAMED_MAX
-                }
-        {
-            return Some(Self {
-                kind: "names",
-                value: name.clone(),
-                heading: made.headings[*at].clone(),
-                is_histogram: true,
-                more: made.more,
-                bars: histogram(&points),
-                ..Self::default()
-            });
-        }
-        let mut chart = Self {
-            kind: match (times, kind) {
-                (false, _) => "names",
-                (true, "bar") => "bar",
-                (true, _) => "line",
-            },
-            more,
+        let is_bar = kind == "bar";
+        Some(Self {
+            kind: if is_bar { "bar" } else { "line" },
             value: name.clone(),
             heading: made.headings[*at].clone(),
             about: about(&made.headings[*at], &made.headings[along], &points),
             first: minute(&points[0].0).to_owned(),
             last: minute(&points[points.len() - 1].0).to_owned(),
             most: number(highest(&points)),
+            lines: if is_bar { Vec::new() } else { lines(&points) },
+            bars: if is_bar {
+                standing(&points)
+            } else {
+                Vec::new()
+            },
             ..Self::default()
-        };
-        match chart.kind {
-            "line" => chart.lines = lines(&points),
-            "bar" => chart.bars = standing(&points),
-            _ => chart.bars = lying(&points),
+        })
+    }
+
+    /// Bars beside names: all, or the highest of many. Of people, say, each once in several sessions, and of many equal
+    /// numbers, how many have which.
+    fn named(
+        made: &Preview,
+        [along, at]: [usize; 2],
+        mut points: Vec<(String, f64)>,
+        repeats: bool,
+    ) -> Self {
+        let is_long = points.len() > NAMED_MAX;
+        if is_long {
+            points.sort_by(|one, other| other.1.total_cmp(&one.1));
         }
-        Some(chart)
+        let is_same = is_long && points[0].1.total_cmp(&points[HIGHEST_MAX - 1].1).is_eq();
+        let is_histogram = is_same || (repeats && points.len() > PEOPLE_MAX);
+        if is_long && !is_histogram {
+            points.truncate(HIGHEST_MAX);
+        }
+        Self {
+            kind: "names",
+            value: made.columns[at].clone(),
+            heading: made.headings[at].clone(),
+            about: about(&made.headings[at], &made.headings[along], &points),
+            more: made.more || (is_long && !is_histogram),
+            bars: if is_histogram {
+                histogram(&points)
+            } else {
+                lying(&points)
+            },
+            is_histogram,
+            ..Self::default()
+        }
     }
 
     /// A row for each time and a column for each name: those with the highest numbers, by name.

@@ -28,6 +28,14 @@ pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
     subscribe(browser);
     write(browser);
     upload_bad_rows(browser, folder);
+    report(browser);
+}
+
+/// A report that nobody wrote in SQL.
+fn report(browser: &Browser) {
+    browser.go("/console/reports/build?of=activity&like=visits");
+    browser.press("Create report");
+    browser.tells("Report created.");
 }
 
 /// An evacuation that runs.

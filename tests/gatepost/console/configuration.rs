@@ -246,7 +246,7 @@ fn the_nearest_setting_reaches_the_app() {
     assert_eq!(path, format!("{PAGE}/edit?code=a%3Ab%2Fc"));
     // By task first, then as a form.
     let cards = crew.get(&path).shown();
-    assert!(cards.contains("Phone a:b/c") && cards.contains("&amp;task=kiosk\""));
+    assert!(cards.contains("Phone a:b/c") && cards.contains("&#38;task=kiosk\""));
     let form = crew.get(&format!("{path}&task=all")).shown();
     assert!(form.contains("Phone a:b/c") && form.contains("Otherwise: none"));
     let with = |fields: &[(&'static str, &'static str)]| {

@@ -2,18 +2,13 @@
 //! parts of the catalogue alone; what was typed goes along as values.
 
 mod catalogue;
+mod statement;
 
 use super::parameters::Fixed;
-use crate::{
-    domain::interactions,
-    types::{
-        Zone,
-        error::{Error, Result},
-        text::{check_text, shortened},
-    },
-};
+use crate::types::error::{Error, Result};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
+use statement::{Shown, Statement, unknown};
 
 pub use catalogue::{Column, ColumnKind, Measure, SOURCES, SPANS, Source};
 
@@ -21,8 +16,6 @@ pub use catalogue::{Column, ColumnKind, Measure, SOURCES, SPANS, Source};
 pub const FILTERS_MAX: usize = 8;
 /// Columns by which rows are grouped at the most.
 pub const GROUPS_MAX: usize = 2;
-/// The longest value of a filter, in characters.
-const VALUE_MAX_CHARS: usize = 200;
 /// Rows that a limit allows at the most.
 pub const LIMIT_MAX: i64 = 100_000;
 
@@ -110,29 +103,6 @@ impl Comparison {
     }
 }
 
-/// A column of the result.
-struct Shown {
-    key: String,
-    label: String,
-    sql: String,
-    /// How it is grouped and sorted.
-    is_text: bool,
-    is_time: bool,
-}
-
-/// The parts of the statement, as far as they are known.
-struct Statement {
-    source: &'static Source,
-    needs: Vec<&'static str>,
-    conditions: Vec<String>,
-    values: Vec<Fixed>,
-}
-
-/// The error of an unknown name.
-fn unknown(field: &str, name: &str) -> Error {
-    Error::field(field, format!("there is no \"{}\"", shortened(name)))
-}
-
 impl Built {
     /// The source that it names.
     pub fn source(&self) -> Result<&'static Source> {
@@ -144,12 +114,7 @@ impl Built {
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`], naming the property.
     pub fn compile(&self) -> Result<(String, Vec<Fixed>)> {
-        let mut statement = Statement {
-            source: self.source()?,
-            needs: Vec::new(),
-            conditions: Vec::new(),
-            values: Vec::new(),
-        };
+        let mut statement = Statement::new(self.source()?);
         let shown = self.shown(&mut statement)?;
         if self.filters.len() > FILTERS_MAX {
             return Err(Error::field("filters", format!("at most {FILTERS_MAX}")));
@@ -208,12 +173,7 @@ impl Built {
         let Ok(source) = self.source() else {
             return Vec::new();
         };
-        let mut statement = Statement {
-            source,
-            needs: Vec::new(),
-            conditions: Vec::new(),
-            values: Vec::new(),
-        };
+        let mut statement = Statement::new(source);
         let shown = self.shown(&mut statement).unwrap_or_default();
         shown.into_iter().map(|one| (one.key, one.label)).collect()
     }
@@ -328,217 +288,4 @@ fn distinct(field: &str, shown: Vec<Shown>) -> Result<Vec<Shown>> {
         }
     }
     Ok(shown)
-}
-
-impl Statement {
-    fn column(&mut self, field: &str, key: &str) -> Result<&'static Column> {
-        let column = self.source.column(key).ok_or_else(|| unknown(field, key))?;
-        self.needs.extend(column.needs);
-        Ok(column)
-    }
-
-    /// A column of a list.
-    fn listed(&mut self, key: &str) -> Result<Shown> {
-        let column = self.column("columns", key)?;
-        Ok(Shown {
-            key: column.key.to_owned(),
-            label: column.label.to_owned(),
-            sql: match column.kind {
-                ColumnKind::Time => format!("local_time({})", column.sql),
-                ColumnKind::Flag => format!("iif({}, 'yes', 'no')", column.sql),
-                ColumnKind::Activity => labelled(column.sql),
-                ColumnKind::Text | ColumnKind::Number => column.sql.to_owned(),
-            },
-            is_text: column.kind == ColumnKind::Text,
-            is_time: column.kind == ColumnKind::Time,
-        })
-    }
-
-    /// A column by which rows are grouped.
-    fn grouped(&mut self, key: &str) -> Result<Shown> {
-        let Some((name, span)) = key.split_once('.') else {
-            let shown = self.listed(key).map_err(|cause| cause.at("group"))?;
-            let kind = self.source.column(key).map(|column| column.kind);
-            return match kind {
-                Some(ColumnKind::Time) => Err(Error::field(
-                    "group",
-                    format!("{key} is a time: group by {key}.hour or {key}.day"),
-                )),
-                Some(ColumnKind::Number) => Err(Error::field(
-                    "group",
-                    format!("{} is a number", shown.label),
-                )),
-                _ => Ok(shown),
-            };
-        };
-        let column = self.column("group", name)?;
-        let words = SPANS.iter().find(|(known, _)| *known == span);
-        let (Some((span, words)), ColumnKind::Time) = (words, column.kind) else {
-            return Err(unknown("group", key));
-        };
-        // Zones differ from each other by quarters of an hour.
-        let sql = match *span {
-            "quarter" => format!("local_time(unixepoch({}) / 900 * 900)", column.sql),
-            "hour" => format!(
-                "substr(local_time(unixepoch({}) / 900 * 900), 1, 13) || ':00:00'",
-                column.sql
-            ),
-            _ => format!("substr(local_time({}), 1, 10)", column.sql),
-        };
-        Ok(Shown {
-            key: format!("{}_{span}", column.key),
-            label: if column.key == "time" {
-                crate::types::text::capital(words)
-            } else {
-                format!("{}, {words}", column.label)
-            },
-            sql,
-            is_text: false,
-            is_time: true,
-        })
-    }
-
-    /// The tables of the statement.
-    fn from(&self) -> String {
-        let joins = self.source.joins.iter();
-        let joins = joins.filter(|(name, _)| self.needs.contains(name));
-        let joins = joins.map(|(_, sql)| format!("\n{sql}"));
-        std::iter::once(self.source.from.to_owned())
-            .chain(joins)
-            .collect()
-    }
-
-    /// Adds a condition; its value becomes a value of the statement.
-    fn filter(&mut self, filter: &Filter) -> Result<()> {
-        let column = self.column("column", &filter.column)?;
-        if filter.value.chars().count() > VALUE_MAX_CHARS {
-            return Err(Error::field(
-                "value",
-                format!("at most {VALUE_MAX_CHARS} characters"),
-            ));
-        }
-        check_text("value", &filter.value)?;
-        let (sql, is) = (column.sql, filter.is);
-        if !is.takes_value() {
-            let compared = if is == Comparison::Empty { "=" } else { "<>" };
-            self.conditions
-                .push(format!("coalesce({sql}, '') {compared} ''"));
-            return Ok(());
-        }
-        let value = typed_value(column, is, filter.value.trim())?;
-        let name = format!("v{}", self.values.len() + 1);
-        let condition = match (column.kind, is) {
-            (ColumnKind::Time, Comparison::Is | Comparison::IsNot) => {
-                let end = format!("{name}_end");
-                let not = if is == Comparison::IsNot { "NOT " } else { "" };
-                self.values.push(Fixed {
-                    name: end.clone(),
-                    value: last_moment(&filter.value).into(),
-                });
-                format!("{not}coalesce({sql} BETWEEN utc_time(:{name}) AND utc_time(:{end}), 0)")
-            }
-            (ColumnKind::Time, Comparison::From) => format!("{sql} >= utc_time(:{name})"),
-            (ColumnKind::Time, _) => format!("{sql} <= utc_time(:{name})"),
-            (ColumnKind::Flag, Comparison::Is) => format!("{sql} = :{name}"),
-            (ColumnKind::Flag, _) => format!("{sql} <> :{name}"),
-            (_, Comparison::Is) => format!("{sql} = :{name} COLLATE NOCASE"),
-            (_, Comparison::IsNot) => format!("coalesce({sql}, '') <> :{name} COLLATE NOCASE"),
-            (_, Comparison::ContainsNot) => {
-                format!("instr(lower(coalesce({sql}, '')), lower(:{name})) = 0")
-            }
-            (_, Comparison::From) => format!("{sql} >= :{name}"),
-            (_, Comparison::To) => format!("{sql} <= :{name}"),
-            _ => format!("instr(lower({sql}), lower(:{name})) > 0"),
-        };
-        self.values.push(Fixed { name, value });
-        self.conditions.push(condition);
-        Ok(())
-    }
-}
-
-/// The value of a filter as the statement compares it.
-fn typed_value(column: &Column, is: Comparison, typed: &str) -> Result<serde_json::Value> {
-    let refused = |rest: &str| Err(Error::field("value", format!("{} {rest}", column.label)));
-    let fits = match is {
-        Comparison::Contains | Comparison::ContainsNot => {
-            matches!(column.kind, ColumnKind::Text | ColumnKind::Activity)
-        }
-        Comparison::From | Comparison::To => {
-            matches!(column.kind, ColumnKind::Number | ColumnKind::Time)
-        }
-        _ => true,
-    };
-    if !fits {
-        let words = match column.kind {
-            ColumnKind::Text | ColumnKind::Activity => "is a text: choose “is” or “contains”",
-            ColumnKind::Flag => "is yes or no: choose “is”",
-            ColumnKind::Number => "is a number: choose “is”, “from” or “to”",
-            ColumnKind::Time => "is a time: choose “is”, “from” or “to”",
-        };
-        return Err(Error::field("is", format!("{} {words}", column.label)));
-    }
-    match column.kind {
-        ColumnKind::Text if typed.is_empty() => refused("needs a value to compare with"),
-        ColumnKind::Text => Ok(typed.into()),
-        ColumnKind::Activity => {
-            let named =
-                |one: &&interactions::types::InteractionType| one.label.eq_ignore_ascii_case(typed);
-            let known = interactions::types::TYPES.iter().find(named);
-            Ok(known.map_or(typed, |known| known.name).into())
-        }
-        ColumnKind::Flag => match typed.to_ascii_lowercase().as_str() {
-            "yes" | "1" | "true" => Ok(1.into()),
-            "no" | "0" | "false" => Ok(0.into()),
-            _ => refused("is yes or no"),
-        },
-        ColumnKind::Number => match serde_json::from_str::<serde_json::Number>(typed) {
-            Ok(number) => Ok(number.into()),
-            Err(_) => refused("is a number, such as 12 or 0.5"),
-        },
-        ColumnKind::Time => {
-            let moment = if is == Comparison::To {
-                last_moment(typed)
-            } else {
-                first_moment(typed)
-            };
-            if Zone::default().read_text(&moment).is_none() {
-                return refused("is a time, such as 2026-11-21 or 2026-11-21 09:30");
-            }
-            Ok(moment.into())
-        }
-    }
-}
-
-/// A day, a minute or a second, as its first second.
-fn first_moment(typed: &str) -> String {
-    completed(typed, "00:00:00", ":00")
-}
-
-/// A day, a minute or a second, as its last second.
-fn last_moment(typed: &str) -> String {
-    completed(typed, "23:59:59", ":59")
-}
-
-fn completed(typed: &str, of_day: &str, of_minute: &str) -> String {
-    let typed = typed.trim().replace('T', " ");
-    match typed.len() {
-        10 => format!("{typed} {of_day}"),
-        16 => format!("{typed}{of_minute}"),
-        _ => typed,
-    }
-}
-
-/// A type of activity by its label.
-fn labelled(sql: &str) -> String {
-    let types = interactions::types::TYPES.iter();
-    let cases: String = types
-        .map(|one| {
-            format!(
-                " WHEN '{}' THEN '{}'",
-                one.name,
-                one.label.replace('\'', "''")
-            )
-        })
-        .collect();
-    format!("CASE {sql}{cases} ELSE {sql} END")
 }
