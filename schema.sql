@@ -226,6 +226,16 @@ CREATE TABLE blocked_codes (
 CREATE INDEX blocked_codes_delegate ON blocked_codes (delegate_id);
 CREATE INDEX blocked_codes_any_case ON blocked_codes (value COLLATE NOCASE);
 
+-- Two who look like one person and are two, as somebody said. one_id is the lower one.
+CREATE TABLE distinct_delegates (
+    one_id   INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
+    other_id INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
+    actor    TEXT NOT NULL,
+    at       INTEGER NOT NULL,
+    PRIMARY KEY (one_id, other_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX distinct_delegates_other ON distinct_delegates (other_id);
+
 -- What a gate shows when a delegate is scanned.
 CREATE TABLE gate_notes (
     delegate_id INTEGER PRIMARY KEY REFERENCES delegates (id) ON DELETE CASCADE,
@@ -855,6 +865,16 @@ CREATE TABLE batch_rows (
     PRIMARY KEY (batch_id, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX batch_rows_record ON batch_rows (record_id);
+
+-- The first of those who were refused when something was done to many.
+CREATE TABLE batch_refusals (
+    batch_id    INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
+    line        INTEGER NOT NULL,
+    delegate_id INTEGER NOT NULL,
+    reason      TEXT NOT NULL,
+    PRIMARY KEY (batch_id, line)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX batch_refusals_delegate ON batch_refusals (delegate_id);
 
 -- Backups that were made from the console or by its schedule.
 CREATE TABLE backups (

@@ -213,6 +213,7 @@ pub static TABLES: &[Table] = &[
     ]),
     set_back("blocked_codes", &[(Attendee, "delegate_id"), (Personal, "value reason"), (Plain, "id kind actor at")])
         .goes("at < :until"),
+    set_back("distinct_delegates", &[(Attendee, "one_id other_id"), (Plain, "actor at")]),
     set_back("gate_notes", &[(Attendee, "delegate_id"), (Personal, "note"), (Plain, "level actor updated_at")])
         .goes("updated_at < :until"),
     set_back("statements", &[(Plain, "name record_type label sql")]),
@@ -314,6 +315,8 @@ pub static TABLES: &[Table] = &[
         (Plain, "batch_id line audit_id interaction_id unlinked change_id"),
     ]).with_json("before").by("batch_id", "line").blank("before = NULL", "before IS NOT NULL
         AND batch_id IN (SELECT id FROM batches WHERE kind <> 'devices' AND created_at < :until)"),
+    set_back("batch_refusals", &[(Attendee, "delegate_id"), (Personal, "reason"), (Plain, "batch_id line")])
+        .goes("batch_id IN (SELECT id FROM batches WHERE created_at < :until)"),
     kept("backups", &[(Plain, "id kind path started_at finished_at bytes failure checked_at check_failure")]),
 
     // A message that was sent since must not wait again, and one that waited then was decided about since.

@@ -259,7 +259,22 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(super) fn refuse(&mut self, attendee: DelegateId, cause: &Error) {
+    /// As [`Tally::refuse`], of a batch, which keeps the first of them.
+    pub(super) fn refuse_in(
+        &mut self,
+        tx: &Tx<'_>,
+        batch: i64,
+        attendee: DelegateId,
+        cause: &Error,
+    ) -> Result<()> {
+        if self.named.len() < NAMED_MAX {
+            batches::keep_refusal(tx, batch, attendee, &cause.to_string())?;
+        }
+        self.refuse(attendee, cause);
+        Ok(())
+    }
+
+    fn refuse(&mut self, attendee: DelegateId, cause: &Error) {
         *self.refused.entry(cause.kind.code()).or_default() += 1;
         if self.named.len() < NAMED_MAX {
             self.named.push(Refused {
@@ -451,7 +466,7 @@ impl Steps for Bulk {
             Err(cause) if cause.kind.is_of_store() || cause.kind == Kind::Defect => {
                 return Err(cause);
             }
-            Err(refusal) => self.tally.refuse(attendee, &refusal),
+            Err(refusal) => self.tally.refuse_in(tx, self.batch, attendee, &refusal)?,
         }
         Ok(true)
     }

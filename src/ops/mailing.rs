@@ -163,7 +163,8 @@ impl Steps for Mailing {
             Ok(put) if put.iter().any(|(_, can_be_sent)| *can_be_sent) => self.tally.done += 1,
             Ok(_) => {
                 let why = prepared.hindrance().unwrap_or_default();
-                self.tally.refuse(attendee, &Error::invalid(why));
+                let lacking = Error::invalid(why);
+                self.tally.refuse_in(tx, self.batch, attendee, &lacking)?;
             }
             Err(cause) if cause.kind == Kind::DelegateNotFound => {
                 self.tally.settle("deleted meanwhile");

@@ -269,10 +269,7 @@ pub(super) async fn begin(request: RequestContext) -> Result<Response> {
             let tally = &done.tally;
             let is_whole = stopped.is_empty() && tally.refused.is_empty();
             let message = format!("{stopped}{}", tally.told("done", number));
-            Ok(Outcome {
-                refused: tally.named.clone(),
-                ..Outcome::new(message, is_whole)
-            })
+            Ok(Outcome::new(message, is_whole))
         },
     )
 }

@@ -39,6 +39,8 @@ struct Pair {
     blocked: Vec<String>,
     /// Why they may be two people: names or addresses that differ.
     differing: Vec<String>,
+    /// They share no name, address, phone or company.
+    have_nothing_in_common: bool,
 }
 
 /// Properties by which people are told apart, and what they are called.
@@ -47,6 +49,19 @@ const TELLING: [(&str, &str); 3] = [
     ("lastName", "last names"),
     ("email", "e-mail addresses"),
 ];
+
+/// Properties that records of one person have in common.
+const COMMON: [&str; 5] = ["firstName", "lastName", "email", "phone", "company"];
+
+/// Tells whether two records share none of the properties that records of one person share.
+fn have_nothing_in_common(kept: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    let text = |record: &Map<String, Value>, name: &str| fold(super::text(record, name).trim());
+    let is_shared = |name: &&str| {
+        let ours = text(kept, name);
+        !ours.is_empty() && ours == text(other, name)
+    };
+    !COMMON.iter().any(|name| is_shared(&name))
+}
 
 /// Says which of the properties by which people are told apart differ.
 fn differing(kept: &Map<String, Value>, other: &Map<String, Value>) -> Vec<String> {
@@ -147,6 +162,7 @@ fn pair(
         other,
         name: name_of(connection, other)?.unwrap_or_default(),
         differing: differing(&kept, &theirs),
+        have_nothing_in_common: have_nothing_in_common(&kept, &theirs),
         rows: rows(&kept, &theirs, take),
         seen: seen(connection, id, other)?,
         interactions: count_of_delegate(connection, other)?,

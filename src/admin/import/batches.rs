@@ -203,7 +203,7 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
                 left: Vec::new(),
                 devices: Vec::new(),
                 messages: messages(connection, &row.batch)?,
-                refused: refused(connection, outcome.as_ref())?,
+                refused: refused(connection, id)?,
                 row,
                 progress,
                 outcome,
@@ -264,14 +264,11 @@ fn messages(connection: &Connection, batch: &Batch) -> Result<Vec<(MessageState,
 }
 
 /// Those who were refused, with their names.
-fn refused(
-    connection: &Connection,
-    outcome: Option<&Outcome>,
-) -> Result<Vec<(i64, String, String)>> {
-    let refused = outcome.iter().flat_map(|outcome| &outcome.refused);
-    let named = refused.map(|one| {
-        let name = delegates::name_of(connection, one.attendee.0)?.unwrap_or_default();
-        Ok((one.attendee.0, name, answer::capital(&one.reason)))
+fn refused(connection: &Connection, id: i64) -> Result<Vec<(i64, String, String)>> {
+    let refused = batches::refusals(connection, id)?.into_iter();
+    let named = refused.map(|(attendee, reason)| {
+        let name = delegates::name_of(connection, attendee.0)?.unwrap_or_default();
+        Ok((attendee.0, name, answer::capital(&reason)))
     });
     named.collect()
 }

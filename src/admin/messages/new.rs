@@ -214,10 +214,7 @@ impl Editor for NewMessages {
             let stopped = if stop.is_stopped() { "Stopped. " } else { "" };
             let is_whole = stopped.is_empty() && done.tally.refused.is_empty();
             let told = done.tally.told("queued", number);
-            Ok(WorkOutcome {
-                refused: done.tally.named.clone(),
-                ..WorkOutcome::new(format!("{stopped}{told}"), is_whole)
-            })
+            Ok(WorkOutcome::new(format!("{stopped}{told}"), is_whole))
         };
         work_on_batch(request, Phase::Acting, (batch, rows), work)
     }

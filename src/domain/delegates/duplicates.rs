@@ -2,7 +2,14 @@
 //! name (a company has one number), or the same name at the same company. Found by one pass over all of them, whose work grows with their number alone.
 
 use super::overview::{self, Line};
-use crate::types::{error::Result, text::fold};
+use crate::{
+    core::Context,
+    db::Tx,
+    types::{
+        error::{Error, Result},
+        text::fold,
+    },
+};
 use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 
@@ -84,15 +91,63 @@ fn groups(connection: &Connection) -> Result<Vec<(&'static str, Vec<i64>)>> {
             }
         }
     }
+    let distinct = distinct(connection)?;
     let (mut groups, mut told) = (Vec::new(), HashSet::new());
     for (reason, known) in REASONS.into_iter().zip(known) {
         let mut found: Vec<_> = known.into_values().filter(|ids| ids.len() > 1).collect();
         found.sort_unstable();
+        for ids in &mut found {
+            let all = ids.clone();
+            ids.retain(|id| {
+                let is_double =
+                    |other: &&i64| *other != id && !distinct.contains(&pair(*id, **other));
+                all.iter().any(|other| is_double(&other))
+            });
+        }
+        found.retain(|ids| ids.len() > 1);
         // Who is found by a surer reason is told once.
         found.retain(|ids| told.insert(ids.clone()));
         groups.extend(found.into_iter().map(|ids| (reason, ids)));
     }
     Ok(groups)
+}
+
+/// Two ids, the lower one first.
+fn pair(one: i64, other: i64) -> (i64, i64) {
+    (one.min(other), one.max(other))
+}
+
+/// The pairs of which somebody said that they are two people.
+fn distinct(connection: &Connection) -> Result<HashSet<(i64, i64)>> {
+    let mut statement =
+        connection.prepare_cached("SELECT one_id, other_id FROM distinct_delegates")?;
+    let pairs = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(pairs.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Remembers that these are all different people.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for fewer than two, and for more than a page names.
+pub fn tell_apart(tx: &Tx<'_>, ctx: &Context, ids: &[i64]) -> Result<()> {
+    if !(2..=GROUP_MAX).contains(&ids.len()) {
+        return Err(Error::invalid(format!(
+            "choose from 2 to {GROUP_MAX} attendees"
+        )));
+    }
+    let mut insert = tx.prepare_cached(
+        "INSERT OR IGNORE INTO distinct_delegates (one_id, other_id, actor, at)
+         SELECT ?1, ?2, ?3, ?4 WHERE 2 = (SELECT count(*) FROM delegates WHERE id IN (?1, ?2))",
+    )?;
+    for (at, one) in ids.iter().enumerate() {
+        for other in &ids[at + 1..] {
+            let (low, high) = pair(*one, *other);
+            if low != high {
+                insert.execute(rusqlite::params![low, high, ctx.actor, tx.now()])?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What two of a person would have in common, by each reason.

@@ -17,7 +17,7 @@ use crate::{
     },
     db::Tx,
     types::{
-        DeviceId, Timestamp, Zone,
+        DelegateId, DeviceId, Timestamp, Zone,
         error::{Error, Result},
     },
 };
@@ -342,4 +342,28 @@ pub(in crate::ops) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -
     tx.prepare_cached("UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1")?
         .execute(rusqlite::params![id, done, at])?;
     Ok(())
+}
+
+/// Keeps that an attendee was refused in something done to many.
+pub(in crate::ops) fn keep_refusal(
+    tx: &Tx<'_>,
+    id: i64,
+    attendee: DelegateId,
+    reason: &str,
+) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO batch_refusals (batch_id, line, delegate_id, reason)
+         SELECT ?1, coalesce(max(line), 0) + 1, ?2, ?3 FROM batch_refusals WHERE batch_id = ?1",
+    )?
+    .execute(rusqlite::params![id, attendee.0, reason])?;
+    Ok(())
+}
+
+/// The attendees who were refused in something done to many, as far as they are kept, with the reasons.
+pub fn refusals(connection: &Connection, id: i64) -> Result<Vec<(DelegateId, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT delegate_id, reason FROM batch_refusals WHERE batch_id = ?1 ORDER BY line",
+    )?;
+    let refusals = statement.query_map([id], |row| Ok((DelegateId(row.get(0)?), row.get(1)?)))?;
+    Ok(refusals.collect::<rusqlite::Result<_>>()?)
 }

@@ -123,6 +123,9 @@ fn all_that_match_are_meant_and_who_is_refused_is_told_before() {
     browser.tells("119 refused");
     browser.press("Check in: 1");
     browser.tells("1 done, 119 refused.");
+    // Who was refused stands in the file: a restart loses nothing.
+    assert_eq!(count(&db, "SELECT count(*) FROM batch_refusals"), 119);
+    browser.tells("Guest004 Person");
     assert_eq!(count(&db, "SELECT count(*) FROM refusals"), 0);
     let inside = "SELECT count(*) FROM interactions WHERE interaction_type = 'check-in'";
     assert_eq!(count(&db, inside), 1);
@@ -359,5 +362,23 @@ fn likely_doubles_are_told_with_reasons_and_a_merge_of_two_people_warns() {
         ),
         120
     );
+    // Two who share an address are told apart once and for all.
+    db.execute_batch(
+        "UPDATE delegates SET email = 'desk@example.org' WHERE barcode IN ('T-001', 'T-002')",
+    )
+    .expect("an address");
+    browser.go("/console/delegates/duplicates");
+    browser.tells("same e-mail");
+    browser.click("tbody form .button");
+    browser.tells("Remembered");
+    browser.tells("No duplicates");
+    db.execute_batch("UPDATE delegates SET email = 'desk@example.org' WHERE barcode = 'T-003'")
+        .expect("an address");
+    browser.go("/console/delegates/duplicates");
+    browser.tells("Guest003 Person");
+    faults.extend(Examiner::installed().faults(&browser, "duplicates of three"));
+    browser.click("tbody form .button");
+    browser.tells("No duplicates");
+    assert_eq!(count(&db, "SELECT count(*) FROM distinct_delegates"), 3);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -7,7 +7,7 @@ mod work;
 pub use preview::{Choice, Preview};
 pub use work::{Report, Run};
 
-use super::{super::bulk::Refused, Left, Stop, What};
+use super::{Left, Stop, What};
 use crate::types::{
     Timestamp,
     error::{Error, Kind, Result},
@@ -50,8 +50,6 @@ pub struct Outcome {
     pub tone: &'static str,
     /// Records that could not be taken back, with the reasons.
     pub left: Vec<Left>,
-    /// Attendees who were refused, of something done to many.
-    pub refused: Vec<Refused>,
 }
 
 impl Outcome {
@@ -60,7 +58,6 @@ impl Outcome {
             message,
             tone: if is_complete { "good" } else { "warn" },
             left: Vec::new(),
-            refused: Vec::new(),
         }
     }
 
