@@ -17,7 +17,7 @@ pub enum Command {
     ///
     /// From then on a running server pushes what happens, and takes over the lists and settings of the head office.
     #[command(
-        after_help = "Examples:\n  gatepost head-office join https://hub.example.org K7QM-3XTA\n  gatepost head-office join https://192.168.1.5:8443 K7QM-3XTA --ca ca.pem"
+        after_help = "Examples:\n  gatepost head-office join https://hub.example.org K7QM-3XTA-9VDC\n  gatepost head-office join https://192.168.1.5:8443 K7QM-3XTA-9VDC --ca ca.pem"
     )]
     Join {
         /// The address of the head office.

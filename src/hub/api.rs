@@ -27,7 +27,7 @@ use poem::{
 use serde::Serialize;
 use std::{
     io::Read,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
@@ -207,7 +207,7 @@ pub async fn pull(hub: &Hub, request: &Request) -> Result<Response, Failure> {
             down::pull(sql, &venue, since.as_deref())
         };
         let (pull, is_new) = hub.store.read(read).await?;
-        if is_new || tokio::time::Instant::now() >= until {
+        if is_new || tokio::time::Instant::now() >= until || hub.stopped.load(Relaxed) {
             return Ok(answer(StatusCode::OK, &pull)?);
         }
         let _ = tokio::time::timeout_at(until, changed.changed()).await;

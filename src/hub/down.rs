@@ -86,6 +86,7 @@ pub fn pull(sql: &mut dyn Sql, venue: &Venue, since: Option<&str>) -> Result<(Pu
         venue.event.unwrap_or_default(),
     );
     let is_reset = office.current.is_some() && (at.generation, at.event) != (generation, event);
+    let is_restored = is_reset && at.generation > 0 && at.event == event;
     if is_reset {
         at = Cursor {
             generation,
@@ -99,6 +100,7 @@ pub fn pull(sql: &mut dyn Sql, venue: &Venue, since: Option<&str>) -> Result<(Pu
         cursor: String::new(),
         more: false,
         reset: is_reset,
+        restored: is_restored,
         items: Vec::new(),
         configuration: None,
         sent_back: None,

@@ -355,7 +355,14 @@ fn put(
             return Ok(Step::Unsettled);
         }
         // Never a number that there was: what is left of a generation that is given up is known by it.
-        coming = Some(current.max(coming).unwrap_or_default() + 1);
+        let next = current.max(coming).unwrap_or_default() + 1;
+        // Of the head office not even one that a backup forgot: venues know by it what they have of it.
+        let is_office = venue.id == OFFICE;
+        coming = Some(if is_office {
+            next.max(Timestamp::now().0 / 1_000)
+        } else {
+            next
+        });
     }
     let generation = coming.or(current).ok_or_else(|| {
         Error::defect(format!("venue {} has a cursor and no generation", venue.id))

@@ -16,11 +16,16 @@ const SENT_BACK: &str = "sent-back";
 /// Interactions that are sent at a time.
 const LINES: i64 = 500;
 
-/// Lost records by type, and how many of them are on their way back.
+/// Lost records by type, and how many of them are on their way back. Attendees and places that the venue has again, by
+/// their codes, are none of them: a machine that replaces another one gets them from the head office.
 pub fn counts(sql: &mut dyn Sql, venue: i64) -> Result<Vec<(String, i64, i64)>> {
     let found = sql.query(
-        "SELECT type, count(*), sum(CASE WHEN kind = ?2 THEN 1 ELSE 0 END) FROM hub_records
-         WHERE venue = ?1 AND lost GROUP BY type ORDER BY type",
+        "SELECT l.type, count(*), sum(CASE WHEN l.kind = ?2 THEN 1 ELSE 0 END) FROM hub_records l
+         WHERE l.venue = ?1 AND l.lost AND NOT EXISTS (
+             SELECT 1 FROM hub_records n JOIN hub_venues v ON v.id = n.venue AND v.current = n.generation
+             WHERE n.venue = l.venue AND n.type = l.type AND n.type IN ('delegate', 'device') AND NOT n.deleted
+                 AND (n.code = l.code OR l.code IS NULL AND n.code IS NULL AND n.name = l.name))
+         GROUP BY l.type ORDER BY l.type",
         &[venue.into(), text(SENT_BACK)],
     )?;
     Ok(found

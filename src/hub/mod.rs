@@ -22,13 +22,20 @@ mod tests;
 mod venues;
 
 use crate::{
+    db::counters,
     identity::App,
     types::{
         Timestamp,
         error::{Error, Result},
     },
 };
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 use store::{Postgres, Store};
 use tokio::sync::{Semaphore, watch};
 
@@ -44,11 +51,19 @@ pub struct Hub {
     pushes: Semaphore,
     /// Changes with what venues are told.
     down: watch::Sender<(i64, i64, i64)>,
+    stopped: AtomicBool,
 }
+
+/// Set in the file of a hub whose venues are in PostgreSQL.
+const ELSEWHERE: &str = "hub store elsewhere";
 
 impl Hub {
     /// A hub with its own file as the store, or PostgreSQL at this address.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`] where its venues are in the other one.
     pub async fn open(app: &App, address: Option<&str>) -> Result<Arc<Self>> {
+        check_store(app, address.is_some()).await?;
         let store = match address {
             Some(address) => Store::Postgres(Arc::new(Postgres::open(address).await?)),
             None => Store::Sqlite(app.clone()),
@@ -58,6 +73,7 @@ impl Hub {
             store,
             pushes: Semaphore::new(PUSHES_AT_ONCE),
             down: watch::Sender::new((0, 0, 0)),
+            stopped: AtomicBool::new(false),
         }))
     }
 
@@ -103,6 +119,12 @@ impl Hub {
         self.down.send_modify(|_| {});
     }
 
+    /// Lets venues go that wait: the server ends.
+    pub fn stop(&self) {
+        self.stopped.store(true, Relaxed);
+        self.wake();
+    }
+
     async fn beat(&self) {
         loop {
             let url = self
@@ -145,6 +167,25 @@ impl Hub {
         self.down
             .send_if_modified(|known| std::mem::replace(known, newest) != newest);
         Ok(())
+    }
+}
+
+/// Keeps a hub from starting as if it had no venues, on the store where they are not.
+async fn check_store(app: &App, is_elsewhere: bool) -> Result<()> {
+    let (known, venues) = app.store.look_up(|file| {
+        let venues = "SELECT count(*) FROM hub_venues WHERE id > 0";
+        let venues: i64 = file.query_row(venues, [], |row| row.get(0))?;
+        Ok((counters::get(file, ELSEWHERE)?, venues))
+    })?;
+    match (known, is_elsewhere) {
+        (Some(_), false) => Err(Error::invalid(
+            "the venues of this hub are in PostgreSQL: name it with --store",
+        )),
+        (None, true) if venues > 0 => Err(Error::invalid(format!(
+            "the {venues} venues of this hub are in its own file, and PostgreSQL would not know them: leave --store out, or begin with a new file and pair the venues anew"
+        ))),
+        (None, true) => app.store.write(|tx| counters::set(tx, ELSEWHERE, 1)).await,
+        _ => Ok(()),
     }
 }
 

@@ -270,7 +270,9 @@ pub fn pair(sql: &mut dyn Sql, asked: &PairRequest, now: Timestamp) -> Result<Op
             &[venue.id.into()],
         )?;
     }
+    let office = sql.query_one("SELECT file FROM hub_venues WHERE id = 0", &[])?;
     Ok(Some(Paired {
+        office: office.and_then(|office| office.maybe_text(0)),
         venue: venue.id,
         name: venue.name,
         secret,

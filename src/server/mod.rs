@@ -109,6 +109,9 @@ pub async fn run(
         console.live.stop();
         app.changes.stop();
         console.imports.stop();
+        if let Some(hub) = &options.hub {
+            hub.stop();
+        }
     };
     let served = listener::serve(listener, service, connections, &options.limits, shutdown);
     tokio::select! {

@@ -39,6 +39,9 @@ pub struct Paired {
     pub secret: String,
     /// The addresses of the hubs, in the order in which to try them.
     pub hubs: Vec<String>,
+    /// The number of the head office's file: a venue that comes back knows by it what it had from there.
+    #[serde(default)]
+    pub office: Option<String>,
 }
 
 /// What changed at a venue, and how it is.
@@ -100,6 +103,10 @@ pub struct Pull {
     pub more: bool,
     /// Set at the beginning of a snapshot: what the venue has of the head office and the snapshot lacks is gone there.
     pub reset: bool,
+    /// Set where the head office itself went back to an earlier state: what its snapshot lacks is not gone, it was made
+    /// or changed after its backup.
+    #[serde(default)]
+    pub restored: bool,
     /// Attendees, places and events, and blocked codes, as items of the feed; only those of the venue's event.
     pub items: Vec<Box<RawValue>>,
     /// The configuration document, where it changed since the cursor.

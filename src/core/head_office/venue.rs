@@ -7,11 +7,11 @@ use crate::{
         audit::{self, Change},
         outgoing::{Client, Method, Reach, Request, check_private_url},
     },
-    db::Tx,
+    db::{Tx, counters},
     types::{
         Timestamp,
         error::{Error, Result},
-        text::shortened,
+        text::shortened_to,
     },
 };
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
@@ -88,8 +88,11 @@ pub fn hub_address(field: &str, text: &str) -> Result<String> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
+/// The counter with the number of the head office whose records the venue has.
+const OFFICE_COUNTER: &str = "head office";
+
 /// Keeps what the hub answered to the code: from now on the venue belongs to it. What it had of another head office stays,
-/// as its own.
+/// as its own; where it comes back to the same one, it stays known what of it was changed here.
 pub fn join(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -105,6 +108,16 @@ pub fn join(
         hubs.push(hub);
     }
     forget(tx)?;
+    let office = joined
+        .office
+        .as_ref()
+        .and_then(|office| office.parse().ok());
+    if office.is_none() || office != counters::get(tx, OFFICE_COUNTER)? {
+        tx.execute_batch("DELETE FROM office_records")?;
+    }
+    if let Some(office) = office {
+        counters::set(tx, OFFICE_COUNTER, office)?;
+    }
     tx.execute(
         "INSERT INTO head_office (id, venue, name, hubs, secret, ca, joined_at) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)",
         params![joined.venue, joined.name, json!(hubs).to_string(), joined.secret, ca, tx.now()],
@@ -121,9 +134,7 @@ pub fn leave(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
 }
 
 fn forget(tx: &Tx<'_>) -> Result<()> {
-    Ok(tx.execute_batch(
-        "DELETE FROM head_office; DELETE FROM office_feed; DELETE FROM office_records",
-    )?)
+    Ok(tx.execute_batch("DELETE FROM head_office; DELETE FROM office_feed")?)
 }
 
 /// Keeps the addresses that a hub told, where they are others and may be called.
@@ -354,7 +365,7 @@ async fn call<T: DeserializeOwned>(client: &Client, request: Request) -> Result<
     }
     let told: Value = serde_json::from_slice(&body).unwrap_or_default();
     let why = told["meta"]["error"]["message"].as_str();
-    let why = shortened(why.unwrap_or("nothing more is told"));
+    let why = shortened_to(why.unwrap_or("nothing more is told"), 200);
     Err(Trouble::Refused(answer.status, why))
 }
 

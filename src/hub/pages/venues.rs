@@ -4,8 +4,9 @@ use super::{HERE, note};
 use crate::{
     admin::prelude::*,
     hub::{
-        Hub,
+        Hub, lost,
         reports::people::{self, Person},
+        store::Sql,
         venues::{self, Venue},
     },
 };
@@ -16,7 +17,8 @@ use std::sync::Arc;
 #[template(path = "hub/venues.html")]
 struct Page {
     layout: Layout,
-    venues: Vec<Venue>,
+    /// Each with how many records it lost.
+    venues: Vec<(Venue, i64)>,
 }
 
 impl Venue {
@@ -49,8 +51,16 @@ impl Venue {
 }
 
 pub(super) async fn list(hub: Arc<Hub>, request: RequestContext) -> Result<Response> {
+    let with_lost = |sql: &mut dyn Sql| {
+        let all = Venue::all(sql)?.into_iter();
+        let lost = all.map(|venue| {
+            let lost = lost::counts(sql, venue.id)?;
+            Ok((venue, lost.iter().map(|(_, count, _)| count).sum()))
+        });
+        lost.collect::<Result<_>>()
+    };
     answer::page(&Page {
-        venues: hub.store.read(Venue::all).await?,
+        venues: hub.store.read(with_lost).await?,
         layout: request.layout("Venues", Some(Area::Venues)),
     })
 }

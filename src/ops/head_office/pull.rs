@@ -98,7 +98,18 @@ impl From<Error> for Step {
 struct State {
     cursor: Option<String>,
     round: i64,
-    is_snapshot: bool,
+    /// The snapshot that is being read.
+    snapshot: Snapshot,
+}
+
+/// What it means that a snapshot lacks a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Snapshot {
+    /// None is being read.
+    No,
+    Gone,
+    /// Nothing that could be relied on: the head office went back, or the venue comes back to it.
+    Unknown,
 }
 
 impl State {
@@ -108,7 +119,11 @@ impl State {
             Ok(Self {
                 cursor: row.get(0)?,
                 round: row.get(1)?,
-                is_snapshot: row.get(2)?,
+                snapshot: match row.get(2)? {
+                    0 => Snapshot::No,
+                    1 => Snapshot::Gone,
+                    _ => Snapshot::Unknown,
+                },
             })
         };
         Ok(connection.prepare_cached(sql)?.query_row([], state)?)
@@ -116,7 +131,11 @@ impl State {
 
     fn save(&self, tx: &Tx<'_>) -> Result<()> {
         tx.prepare_cached("UPDATE office_feed SET cursor = ?1, round = ?2, is_snapshot = ?3")?
-            .execute(rusqlite::params![self.cursor, self.round, self.is_snapshot])?;
+            .execute(rusqlite::params![
+                self.cursor,
+                self.round,
+                self.snapshot as i64
+            ])?;
         Ok(())
     }
 }
@@ -135,7 +154,13 @@ async fn step(app: &App, office: &HeadOffice, mut state: State) -> Result<(), St
         return Ok(());
     }
     if pull.reset || state.cursor.is_none() {
-        (state.round, state.is_snapshot) = (state.round + 1, true);
+        let is_unknown = pull.restored || state.cursor.is_none();
+        state.round = state.round.max(newest_round(app)?) + 1;
+        state.snapshot = if is_unknown {
+            Snapshot::Unknown
+        } else {
+            Snapshot::Gone
+        };
     }
     let items = pull
         .items
@@ -146,9 +171,10 @@ async fn step(app: &App, office: &HeadOffice, mut state: State) -> Result<(), St
         .map_err(Error::invalid_cause)?;
     let ctx = context(app);
     take_all(app, &ctx, state.round, items).await?;
-    if state.is_snapshot && !pull.more {
-        sweep(app, &ctx, state.round).await?;
-        state.is_snapshot = false;
+    if state.snapshot != Snapshot::No && !pull.more {
+        let is_gone = state.snapshot == Snapshot::Gone;
+        sweep(app, &ctx, state.round, is_gone).await?;
+        state.snapshot = Snapshot::No;
     }
     let (configuration, sent_back) = (pull.configuration, pull.sent_back);
     if configuration.is_some() || sent_back.is_some() {
@@ -221,8 +247,15 @@ async fn take(
     Ok(waiting)
 }
 
-/// Applies that what a snapshot lacked is gone there.
-async fn sweep(app: &App, ctx: &Context, round: i64) -> Result<()> {
+/// The round of the newest record, if the venue comes back: the feed begins anew, the records do not.
+fn newest_round(app: &App) -> Result<i64> {
+    let sql = "SELECT coalesce(max(round), 0) FROM office_records";
+    app.store
+        .look_up(|connection| Ok(connection.query_row(sql, [], |row| row.get(0))?))
+}
+
+/// Applies that what a snapshot lacked is gone there, or only lists it.
+async fn sweep(app: &App, ctx: &Context, round: i64, is_gone: bool) -> Result<()> {
     let mut after = (String::new(), 0);
     loop {
         let (from, of_ctx) = (after, ctx.clone());
@@ -236,7 +269,11 @@ async fn sweep(app: &App, ctx: &Context, round: i64) -> Result<()> {
             let rows = rows.collect::<rusqlite::Result<Vec<(String, i64)>>>()?;
             for (record_type, office) in &rows {
                 if let Some(row) = Row::find(tx, record_type, *office)? {
-                    records::gone(tx, &of_ctx, row, "deleted", round)?;
+                    if is_gone {
+                        records::gone(tx, &of_ctx, row, "deleted", round)?;
+                    } else {
+                        records::missing(tx, &of_ctx, row, round)?;
+                    }
                 }
             }
             Ok(rows.last().cloned())

@@ -164,6 +164,11 @@ fn take_record(
     is_last: bool,
 ) -> Result<Fate> {
     let mut theirs = flat(resource, &ctx.settings.zone, item.data.clone());
+    // A head office that went back gives numbers a second time: this is another record.
+    if row.applied.contains_key(PUBLIC_ID) && row.applied.get(PUBLIC_ID) != theirs.get(PUBLIC_ID) {
+        (row.local, row.applied) = (0, Map::new());
+        row.kept.clear();
+    }
     for field in resource.references() {
         let Some(office) = theirs.get(field.name).and_then(Value::as_i64) else {
             continue;
@@ -359,6 +364,19 @@ pub(super) fn gone(
     row.kept = Map::from_iter([(DELETED.to_owned(), true.into())]);
     row.save(tx, round)?;
     Ok(Fate::Done)
+}
+
+/// Lists that the head office lacks a record, without taking that for a deletion.
+pub(super) fn missing(tx: &Tx<'_>, ctx: &Context, mut row: Row, round: i64) -> Result<()> {
+    let is_here = match resource(&row.record_type) {
+        Some(resource) => current(tx, resource, &ctx.settings.zone, row.local)?.is_some(),
+        None => true,
+    };
+    if !is_here {
+        return row.remove(tx);
+    }
+    row.kept.insert(DELETED.to_owned(), true.into());
+    row.save(tx, round)
 }
 
 /// Returns whether something happened with a record.
