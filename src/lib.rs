@@ -32,3 +32,6 @@ pub mod ops;
 pub mod server;
 pub mod types;
 pub mod web;
+
+// Templates name them from here.
+pub use core::texts::{code as language, html, languages, say, scripts, t, tx};

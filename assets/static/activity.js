@@ -2,6 +2,8 @@
 // has paused it.
 (() => {
   "use strict";
+  // What a page says in its language, by the English words.
+  const say = (words) => JSON.parse(document.body.dataset.texts || "{}")[words] ?? words;
   const hold = document.getElementById("hold");
   const waiting = document.getElementById("waiting");
   if (!hold) return;
@@ -34,7 +36,7 @@
   const tell = () => {
     // What an undo has put in its place is there already.
     queue = queue.filter((row) => row.classList.contains("fold-row") || !document.getElementById(row.id));
-    waiting.textContent = `${queue.length === MOST ? `${MOST}+` : queue.length} new`;
+    waiting.textContent = say("# new").replace("#", queue.length === MOST ? `${MOST}+` : String(queue.length));
     waiting.hidden = queue.length === 0;
   };
 

@@ -2,6 +2,8 @@
 // pointer or finger. Without this script the SVG stays. The table is for everybody.
 (() => {
   "use strict";
+  // What a page says in its language, by the English words.
+  const say = (words) => JSON.parse(document.body.dataset.texts || "{}")[words] ?? words;
   const drawn = new Map();
   const scheme = matchMedia("(prefers-color-scheme: dark)");
 
@@ -64,7 +66,7 @@
     const numbers = plot.numbers;
     const at = left >= 0 ? Math.floor(plot.posToVal(left, "x")) : idx;
     const isThere = left >= 0 && at >= 0 && at < numbers.names.length;
-    line.textContent = isThere ? `${numbers.names[at]}: ${numbers.counts[at].toLocaleString("en")} arrived` : "";
+    line.textContent = isThere ? `${numbers.names[at]}: ${say("# arrived").replace("#", numbers.counts[at].toLocaleString(document.documentElement.lang))}` : "";
   }
 
   const data = ({ counts }) => [counts.map((_, at) => at), counts];

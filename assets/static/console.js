@@ -1,6 +1,8 @@
 // What plain HTML and htmx leave: small manners of the console. Every page works without it.
 (() => {
   "use strict";
+  // What a page says in its language, by the English words.
+  const say = (words) => JSON.parse(document.body.dataset.texts || "{}")[words] ?? words;
   const find = (css, root = document) => root.querySelector(css);
   const all = (css, root = document) => [...root.querySelectorAll(css)];
 
@@ -8,7 +10,7 @@
     const copy = event.target.closest("[data-copy]");
     if (copy) {
       const text = document.getElementById(copy.dataset.copy).textContent.trim();
-      navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; });
+      navigator.clipboard?.writeText(text).then(() => { copy.textContent = say("Copied"); });
     }
     if (event.target.closest("[data-print]")) print();
     const insert = event.target.closest("[data-insert]");
@@ -42,7 +44,7 @@
     && all(".settings form").some((other) => other !== form && [...other.elements].some((field) => field.name && !field.disabled && isChanged(field)));
   document.addEventListener("submit", (event) => {
     const asked = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
-    const question = loses(event.target) ? "Changes in other sections of this page are not saved and will be lost. Go on?" : asked;
+    const question = loses(event.target) ? say("Changes in other sections of this page are not saved and will be lost. Go on?") : asked;
     if (question && !confirm(question)) event.preventDefault();
   });
 
@@ -55,7 +57,7 @@
     const input = event.target.closest("input[type=file][data-most]");
     if (!input) return;
     const large = [...input.files].some((file) => file.size > input.dataset.most);
-    input.setCustomValidity(large ? "This file is too large. Split it." : "");
+    input.setCustomValidity(large ? say("This file is too large. Split it.") : "");
     input.reportValidity();
   });
 
@@ -131,7 +133,7 @@
     line.classList.add("old");
     line.setAttribute("role", "status");
     find(".dot", line).className = "dot warn";
-    find("[data-contact]", line).textContent = `Last contact ${last}`;
+    find("[data-contact]", line).textContent = say("Last contact #").replace("#", last);
   };
   const regain = () => {
     last = clock();
@@ -164,7 +166,7 @@
   const count = () => {
     const chosen = boxes().filter((box) => box.checked).length;
     const told = find("[data-selection] [data-count]");
-    if (told) told.textContent = find("[data-selection] [name=all]")?.checked ? "All selected" : `${chosen} selected`;
+    if (told) told.textContent = find("[data-selection] [name=all]")?.checked ? say("All selected") : say("# selected").replace("#", String(chosen));
     const page = find("[data-select-page]");
     if (page) { page.checked = chosen > 0 && chosen === boxes().length; page.indeterminate = chosen > 0 && !page.checked; }
   };

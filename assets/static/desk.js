@@ -1,6 +1,8 @@
 // The desk: scanners type fast and end in Enter, and the field is always ready for the next person.
 (() => {
   "use strict";
+  // What a page says in its language, by the English words.
+  const say = (words) => JSON.parse(document.body.dataset.texts || "{}")[words] ?? words;
   const places = document.querySelector(".desk-place");
   const desk = document.querySelector("[data-desk]");
   addEventListener("keydown", (event) => {
@@ -62,12 +64,12 @@
   /** Says that nothing was recorded; the next scan replaces what was typed. */
   const failed = (xhr) => {
     const page = new DOMParser().parseFromString(xhr?.responseText ?? "", "text/html");
-    const why = page.querySelector("[data-failure]")?.textContent.trim() || "The server does not answer.";
+    const why = page.querySelector("[data-failure]")?.textContent.trim() || say("The server does not answer.");
     const box = document.createElement("div");
     box.id = "verdict";
     box.className = "verdict bad";
     box.setAttribute("role", "alert");
-    for (const [tag, name, text] of [["strong", "verdict-word", "Not recorded"], ["p", "verdict-why", why]]) {
+    for (const [tag, name, text] of [["strong", "verdict-word", say("Not recorded")], ["p", "verdict-why", why]]) {
       const part = document.createElement(tag);
       part.className = name;
       part.textContent = text;

@@ -1,6 +1,8 @@
 // The live check of /gate/trust: does this device trust the server's certificate?
 
 if (typeof document !== "undefined") {
+  // What a page says in its language, by the English words.
+  const say = (words) => JSON.parse(document.body.dataset.texts || "{}")[words] ?? words;
   const check = document.getElementById("check");
   const result = document.getElementById("result");
 
@@ -24,12 +26,12 @@ if (typeof document !== "undefined") {
   };
 
   const look = async () => {
-    show("", "Checking …");
+    show("", say("Checking …"));
     const test = location.protocol === "https:" && "serviceWorker" in navigator ? registers : answers;
     if (await test().catch(() => false)) {
-      show("good", "Trusted: this device trusts the server.");
+      show("good", say("Trusted: this device trusts the server."));
     } else {
-      show("warn", "Not yet: this device does not trust the server.");
+      show("warn", say("Not yet: this device does not trust the server."));
     }
   };
 

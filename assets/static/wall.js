@@ -1,6 +1,8 @@
 // The wall display: it loads itself anew with a new version of the server, and says when its numbers are old.
 (() => {
   "use strict";
+  // What a page says in its language, by the English words.
+  const say = (words) => JSON.parse(document.body.dataset.texts || "{}")[words] ?? words;
   const find = (css) => document.querySelector(css);
   const version = () => find("[data-version]")?.dataset.version;
   const first = version();
@@ -16,7 +18,7 @@
     document.body.classList.add("old");
     line.hidden = false;
     line.className = "connection old";
-    line.textContent = `Last contact ${last}`;
+    line.textContent = say("Last contact #").replace("#", last);
     // A link that was revoked ends the display; a server that is away comes back.
     const answer = await fetch(location.pathname, { redirect: "manual" }).catch(() => null);
     if (answer && !answer.ok) location.reload();

@@ -55,12 +55,15 @@ pub fn foreign(html: String) -> Response {
 /// An error as a sentence of a page. One of a property begins with its label there.
 pub fn sentence(error: &Error) -> String {
     let Some(path) = error.field.first().filter(|path| is_property(path)) else {
-        return text::sentence(&error.to_string());
+        let mut shown = error.clone();
+        shown.message = say(&error.message);
+        return text::sentence(&shown.to_string());
     };
     let name = path.rsplit('.').find(|part| !part.is_empty());
     let name = name.and_then(|name| name.split('[').next());
     let mut shown = error.clone();
-    shown.field[0] = text::label(name.unwrap_or(path));
+    shown.field[0] = say(text::label(name.unwrap_or(path)));
+    shown.message = say(&error.message);
     text::sentence(&shown.to_string())
 }
 
@@ -251,6 +254,8 @@ where
     R: Future<Output = Result<Arc<[Rendered; N]>>> + Send + 'static,
 {
     let beats = request.beats()?;
+    // The stream is read when the request is answered.
+    let language = texts::current();
     let state = (Arc::new(request), beats, shown);
     let changed = stream::unfold(state, move |(request, mut beats, mut marks)| async move {
         loop {
@@ -259,7 +264,8 @@ where
                 continue;
             }
             let mut changed = BytesMut::new();
-            match render(Arc::clone(&request), beat).await {
+            let rendered = render(Arc::clone(&request), beat);
+            match texts::scope(language, rendered).await {
                 Ok(made) => {
                     for (part, known) in made.iter().zip(&mut marks) {
                         if *known != part.mark {
@@ -291,18 +297,16 @@ pub(super) fn failure(mut layout: Layout, error: &Error, request_id: &RequestId)
     let status = status_code(error.kind);
     let message = if error.kind == Kind::Defect {
         tracing::error!(%request_id, "defect: {error}");
-        format!(
-            "Something is wrong on our side; the server's log has the details under request {request_id}."
-        )
+        tx("shell-defect").with("request", request_id).to_string()
     } else {
         sentence(error)
     };
     let title = match status {
-        403 => "Not allowed",
-        404 => "Not found",
-        _ => "That did not work",
+        403 => "shell-not-allowed",
+        404 => "shell-not-found",
+        _ => "shell-did-not-work",
     };
-    title.clone_into(&mut layout.title);
+    layout.title = t(title);
     let page = Failed {
         layout,
         status,
@@ -346,6 +350,7 @@ pub(in crate::admin) fn flash(console: &Console, session: i64, text: String, is_
     if let Ok(mut flashes) = console.flashes.lock() {
         let waiting = flashes.entry(session).or_default();
         if waiting.len() < 10 {
+            let text = say(text);
             waiting.push(Flash { text, is_bad });
         }
     }

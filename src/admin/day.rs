@@ -97,7 +97,7 @@ async fn show(request: RequestContext) -> Result<Response> {
         let backup = ledger::last_made(connection)?;
         Ok(Page {
             layout,
-            day: zone.day_in_words(now),
+            day: texts::day_in_words(zone, now),
             busiest: busiest(&arrived, zone),
             arrived,
             counts: counts(connection, &ctx)?,

@@ -1,7 +1,7 @@
 //! The frame of every page: who is signed in, where one can go, what needs somebody, what was just done; and how times
 //! and numbers are written.
 
-pub use crate::types::text::{bytes, number};
+pub use crate::{core::texts::number, types::text::bytes};
 
 use super::{
     Console, assets,
@@ -195,7 +195,7 @@ impl Layout {
             _ => Vec::new(),
         };
         Self {
-            title: title.to_owned(),
+            title: say(title),
             name: settings.name().to_owned(),
             area,
             current_user: request.current_user.clone(),
@@ -248,6 +248,12 @@ impl Layout {
         }
     }
 
+    /// Tells whether the page has this title, as the source has it.
+    #[must_use]
+    pub fn is_titled(&self, title: &str) -> bool {
+        self.title == say(title)
+    }
+
     /// Returns what the server knows now, read once a page.
     pub fn shell(&self) -> &Shell {
         self.shell
@@ -270,7 +276,7 @@ impl Layout {
     /// `09:02`, in the instance's zone.
     #[must_use]
     pub fn clock_now(&self) -> String {
-        self.zone.spoken(self.now, self.now)
+        texts::minute(&self.zone, self.now, self.now)
     }
 
     /// Returns whether the page is of this area.
@@ -362,19 +368,19 @@ impl Layout {
     /// `2026-11-21 09:02:00`, in the instance's zone.
     #[must_use]
     pub fn time(&self, at: &Timestamp) -> String {
-        self.zone.plain(*at)
+        texts::date_time(&self.zone, *at)
     }
 
     /// `09:02` today, otherwise with its date.
     #[must_use]
     pub fn minute(&self, at: &Timestamp) -> String {
-        self.zone.spoken(*at, self.now)
+        texts::minute(&self.zone, *at, self.now)
     }
 
     /// `09:02:00` today, otherwise with its date.
     #[must_use]
     pub fn clock(&self, at: &Timestamp) -> String {
-        let (then, now) = (self.zone.plain(*at), self.zone.plain(self.now));
+        let [then, now] = [*at, self.now].map(|at| texts::date_time(&self.zone, at));
         match (then.split_once(' '), now.split_once(' ')) {
             (Some((day, time)), Some((today, _))) if day == today => time.to_owned(),
             _ => then,
@@ -384,22 +390,13 @@ impl Layout {
     /// `just now`, `4 min ago`, `3 h ago`, `2 days ago`.
     #[must_use]
     pub fn ago(&self, at: &Timestamp) -> String {
-        let seconds = (self.now.0 - at.0) / 1000;
-        match seconds {
-            ..60 => "just now".to_owned(),
-            60..3600 => format!("{} min ago", seconds / 60),
-            3600..86_400 => format!("{} h ago", seconds / 3600),
-            _ => match seconds / 86_400 {
-                1 => "yesterday".to_owned(),
-                days => format!("{days} days ago"),
-            },
-        }
+        texts::ago(*at, self.now)
     }
 
     /// `12,345`.
     #[must_use]
     pub fn number(&self, count: &i64) -> String {
-        number(*count)
+        texts::number(*count)
     }
 }
 

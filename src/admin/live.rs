@@ -3,6 +3,7 @@
 
 use super::{Console, CurrentUser};
 use crate::{
+    core::texts,
     domain::interactions::{
         arrivals::{Arrivals, Arrived},
         history,
@@ -12,7 +13,7 @@ use crate::{
 };
 use rusqlite::Connection;
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -218,12 +219,12 @@ impl Minutes {
     }
 }
 
-/// What a stream shows, made for all who look at the same at once.
-pub struct Shared<T>(tokio::sync::Mutex<Option<(u64, Arc<T>)>>);
+/// What a stream shows, made for all who look at the same in one language at once, by the language's place.
+pub struct Shared<T>(tokio::sync::Mutex<HashMap<usize, (u64, Arc<T>)>>);
 
 impl<T> Default for Shared<T> {
     fn default() -> Self {
-        Self(tokio::sync::Mutex::new(None))
+        Self(tokio::sync::Mutex::default())
     }
 }
 
@@ -235,13 +236,14 @@ impl<T> Shared<T> {
         make: impl Future<Output = Result<Arc<T>>>,
     ) -> Result<Arc<T>> {
         let mut kept = self.0.lock().await;
-        if let Some((of, made)) = &*kept
+        let language = texts::index();
+        if let Some((of, made)) = kept.get(&language)
             && *of == beat
         {
             return Ok(Arc::clone(made));
         }
         let made = make.await?;
-        *kept = Some((beat, Arc::clone(&made)));
+        kept.insert(language, (beat, Arc::clone(&made)));
         Ok(made)
     }
 }

@@ -10,7 +10,10 @@ pub(crate) use super::{
     route::{ADMINISTRATOR, Action, Done, OPERATOR, Routes, VIEWER},
 };
 pub(crate) use crate::{
-    core::Context,
+    core::{
+        Context,
+        texts::{self, say, t, tx},
+    },
     db::Tx,
     types::{
         Timestamp, Zone,

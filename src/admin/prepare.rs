@@ -124,8 +124,8 @@ impl Page {
 
 fn things(count: i64, one: &str, many: &str) -> String {
     match count {
-        1 => format!("1 {one}"),
-        _ => format!("{} {many}", number(count)),
+        1 => format!("1 {}", say(one)),
+        _ => format!("{} {}", number(count), say(many)),
     }
 }
 
@@ -150,11 +150,14 @@ fn steps(connection: &Connection, settings: &Settings) -> Result<Vec<Step>> {
         .collect();
     let more = closed.len().saturating_sub(NAMED_MAX);
     let refuses = (!closed.is_empty() && people > 0).then(|| {
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!(
-            "{}{more}: only registered attendees may enter, and nobody is registered. Select attendees and choose “Register for…”.",
-            named.join(", ")
-        )
+        let more = if more > 0 {
+            format!(" {}", tx("common-and-count-more").with("count", more))
+        } else {
+            String::new()
+        };
+        let text = tx("prepare-nobody-is-registered");
+        text.with("places", format!("{}{more}", named.join(", ")))
+            .to_string()
     });
     Ok(vec![
         Step::new("Event", has_event, format!("{}, {zone}", settings.name()))

@@ -15,6 +15,8 @@ use crate::{
         body::{
             ANONYMOUS_FIELDS_MAX, ANONYMOUS_MAX_BYTES, check_fields, parse_aside, read_limited,
         },
+        language,
+        request::cookie,
     },
 };
 use poem::{
@@ -250,8 +252,9 @@ impl RequestContext {
         &self,
         work: impl FnOnce(&Tx<'_>, &Context) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let ctx = self.context();
-        self.console.store.write(move |tx| work(tx, &ctx)).await
+        let (ctx, language) = (self.context(), texts::current());
+        let work = move |tx: &Tx<'_>| texts::within(language, || work(tx, &ctx));
+        self.console.store.write(work).await
     }
 
     /// Reads more than a few records, on a thread that may wait.
@@ -259,6 +262,8 @@ impl RequestContext {
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let language = texts::current();
+        let work = move |connection: &Connection| texts::within(language, || work(connection));
         self.console.store.read(work).await
     }
 
@@ -326,12 +331,13 @@ impl RequestContext {
         }
     }
 
+    /// The language that was chosen in this browser, otherwise the first that it accepts and there is.
+    pub(super) fn language(&self) -> Option<&'static texts::Language> {
+        language(&self.request)
+    }
+
     pub(super) fn cookie(&self, name: &str) -> Option<&str> {
-        let cookies = self.header(header::COOKIE.as_str())?;
-        cookies.split(';').find_map(|pair| {
-            let (key, value) = pair.trim().split_once('=')?;
-            (key == name).then_some(value)
-        })
+        cookie(&self.request, name)
     }
 }
 

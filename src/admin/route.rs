@@ -214,7 +214,14 @@ impl Endpoint for Guarded {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let request_id =
             RequestTrace::of(&request).map_or_else(RequestId::next, |trace| trace.id.clone());
-        let mut request = RequestContext::begin(Arc::clone(&self.console), request);
+        let request = RequestContext::begin(Arc::clone(&self.console), request);
+        let language = request.language();
+        Ok(texts::scope(language, self.answer(request, &request_id)).await)
+    }
+}
+
+impl Guarded {
+    async fn answer(&self, mut request: RequestContext, request_id: &RequestId) -> Response {
         let outcome = match self.admit(&mut request).await {
             Ok(None) => {
                 let layout = request.layout("", None);
@@ -229,12 +236,10 @@ impl Endpoint for Guarded {
             Err(error) => Err((error, request.layout("", None))),
         };
         let response =
-            outcome.unwrap_or_else(|(error, layout)| answer::failure(layout, &error, &request_id));
-        Ok(answer::secured(response))
+            outcome.unwrap_or_else(|(error, layout)| answer::failure(layout, &error, request_id));
+        answer::secured(response)
     }
-}
 
-impl Guarded {
     /// Lets a visit in, sends it elsewhere, or refuses it.
     async fn admit(&self, request: &mut RequestContext) -> Result<Option<Response>> {
         reachable(request)?;
@@ -299,8 +304,10 @@ pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Respons
         return answer::secured(answer::go(page));
     }
     request.current_user = session::of(&request).ok().flatten();
-    let layout = request.layout("", None);
-    answer::secured(answer::failure(layout, &error, &request_id))
+    texts::within(request.language(), || {
+        let layout = request.layout("", None);
+        answer::secured(answer::failure(layout, &error, &request_id))
+    })
 }
 
 /// Tells whether a path is one of a pattern, in which `:name` stands for any segment.

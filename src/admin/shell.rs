@@ -63,8 +63,11 @@ impl Shell {
     #[must_use]
     pub fn day(&self) -> String {
         match self.day {
-            Some((_, 1)) => "Today".to_owned(),
-            Some((day, days)) => format!("Day {day} of {days}"),
+            Some((_, 1)) => t("shell-today"),
+            Some((day, days)) => {
+                let text = tx("shell-day-of-days").with("day", day);
+                text.with("days", days).to_string()
+            }
             None => String::new(),
         }
     }

@@ -8,6 +8,7 @@ use crate::{
         sections,
         settings::{self, values::host},
         standby::{self, Replication, Standby},
+        texts,
     },
     db::{Durability, ServeLock, Store, Tx, salvage},
     hub::Hub,
@@ -72,6 +73,10 @@ pub struct Args {
     /// Tell clients what a second machine has: the control socket of the Litestream that replicates the file.
     #[arg(long, value_name = "SOCKET", env = "GATEPOST_REPLICATED")]
     replicated: Option<PathBuf>,
+    /// Further languages of the console, and other words for texts: a folder with files such as fr.ftl, or with a
+    /// folder for each language, with the keys of assets/texts.
+    #[arg(long, value_name = "DIR")]
+    texts: Option<PathBuf>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -86,6 +91,7 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<()> {
 /// As [`run`], and as the head office over many venues where a store of theirs is named.
 pub(super) fn run_as(mut args: Args, db: &Path, json: bool, hub: Option<HubStore>) -> Result<()> {
     let _log = log::start(&args.log)?;
+    texts::load(args.texts.as_deref())?;
     let mut lock = ServeLock::take(db)?;
     fit_files(&mut args.limits);
     let runtime = tokio::runtime::Builder::new_multi_thread()

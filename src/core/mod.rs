@@ -22,6 +22,7 @@ pub mod services;
 pub mod settings;
 pub mod standby;
 pub mod template;
+pub mod texts;
 pub mod ticket_keys;
 pub mod version_cache;
 

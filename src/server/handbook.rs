@@ -5,6 +5,7 @@ mod render;
 
 use crate::{
     admin::{answer, assets},
+    core::texts,
     identity::App,
     types::error::{Error, Kind},
     web::Failure,
@@ -45,13 +46,27 @@ const WORDS_MAX: usize = 8;
 /// Sections that a search lists.
 const HITS_MAX: usize = 40;
 
-static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
-    let pages = NAMES.iter().filter_map(|name| {
-        let file = Files::get(&format!("{name}.md"))?;
-        Some(Page::render(name, &String::from_utf8_lossy(&file.data)))
-    });
-    pages.collect()
+/// The pages by language, as `texts` has the languages. A page that a language lacks is English.
+static PAGES: LazyLock<Vec<Vec<Page>>> = LazyLock::new(|| {
+    let of = |code: &str| NAMES.iter().filter_map(|name| read(code, name)).collect();
+    texts::languages()
+        .iter()
+        .map(|language| of(&language.code))
+        .collect()
 });
+
+fn read(code: &str, name: &'static str) -> Option<Page> {
+    let own = Files::get(&format!("{code}/{name}.md"));
+    let language = if own.is_some() { code } else { "en" };
+    let file = own.or_else(|| Files::get(&format!("{name}.md")))?;
+    let text = String::from_utf8_lossy(&file.data);
+    Some(Page::render(name, language, &text))
+}
+
+/// The pages in the language of the request.
+fn pages() -> &'static [Page] {
+    PAGES.get(texts::index()).map_or(&[], Vec::as_slice)
+}
 
 #[derive(Embed)]
 #[folder = "assets/handbook"]
@@ -65,14 +80,16 @@ struct View<'a> {
     current: Option<&'a Page>,
     query: Option<&'a str>,
     hits: Vec<Hit>,
+    /// The titles of the search and of the table of contents.
+    words: (String, String),
 }
 
 impl View<'_> {
     fn title(&self) -> &str {
         match (self.current, self.query) {
             (Some(page), _) => &page.title,
-            (None, Some(_)) => "Search",
-            (None, None) => "Handbook",
+            (None, Some(_)) => &self.words.0,
+            (None, None) => &self.words.1,
         }
     }
 
@@ -108,10 +125,11 @@ struct Hit {
 
 fn respond(current: Option<&Page>, query: Option<&str>) -> poem::Result<Response> {
     View {
-        pages: &PAGES,
+        pages: pages(),
         current,
         query,
         hits: query.map(find).unwrap_or_default(),
+        words: (texts::t("handbook-search"), texts::t("handbook-handbook")),
     }
     .answer()
 }
@@ -135,7 +153,7 @@ pub fn search(_: &App, request: &Request) -> poem::Result<Response> {
 /// A page, or a file that the pages use.
 pub fn show(_: &App, request: &Request) -> poem::Result<Response> {
     let name = request.path_params::<String>().unwrap_or_default();
-    if let Some(page) = PAGES.iter().find(|page| page.name == name) {
+    if let Some(page) = pages().iter().find(|page| page.name == name) {
         return respond(Some(page), None);
     }
     file(&name).ok_or_else(|| {
@@ -174,7 +192,7 @@ fn find(query: &str) -> Vec<Hit> {
         let text = text.to_lowercase();
         words.iter().all(|word| text.contains(word))
     };
-    let sections = PAGES
+    let sections = pages()
         .iter()
         .flat_map(|page| page.sections.iter().map(move |section| (page, section)));
     let mut hits: Vec<Hit> = sections

@@ -38,6 +38,7 @@ use crate::{
     core::{
         head_office,
         outbox::{Kind, Worker},
+        texts,
     },
     domain::{
         apps,
@@ -53,6 +54,7 @@ use crate::{
     identity::App,
     ops,
     types::error::Result,
+    web::language,
 };
 use connections::Connections;
 use durable::in_charge;
@@ -164,7 +166,10 @@ fn service(
     };
     let trust = Trust::new(options.tls.as_ref());
     let whole = endpoint(console, api, sources, &trust, options.hub.as_ref())?.boxed();
-    let plain = make_sync(move |request| trust.answer_plain(&request)).boxed();
+    let plain = make_sync(move |request: Request| {
+        texts::within(language(&request), || trust.answer_plain(&request))
+    });
+    let plain = plain.boxed();
     Ok(listener::ConnectionService {
         exchange: exchange(whole),
         plain: exchange(plain),
@@ -274,7 +279,9 @@ fn endpoint(
         .at("/console/", make_sync(|_| Redirect::see_other("/console")));
     let route = trust::PATHS.into_iter().fold(route, |route, path| {
         let trust = trust.clone();
-        route.at(path, get(make_sync(move |request| trust.answer(&request))))
+        let answer =
+            move |request: Request| texts::within(language(&request), || trust.answer(&request));
+        route.at(path, get(make_sync(answer)))
     });
     let route = hub.into_iter().fold(route, hub_routes);
     let route = pages
@@ -318,7 +325,7 @@ where
     R: IntoResult<T>,
 {
     let app = app.clone();
-    make_sync(move |request| show(&app, &request))
+    make_sync(move |request: Request| texts::within(language(&request), || show(&app, &request)))
 }
 
 /// The console's paths, each with what answers its methods.

@@ -7,6 +7,7 @@ use crate::{
     core::{
         Context,
         settings::{OneTimePasswords, logo},
+        texts,
     },
     domain::otp::{self, Asker, LIFE_S},
     identity::App,
@@ -15,6 +16,7 @@ use crate::{
         Failure, RequestId, RequestTrace,
         body::{ANONYMOUS_FIELDS_MAX, ANONYMOUS_MAX_BYTES, check_fields, read_limited},
         error::status_code,
+        language,
     },
 };
 use askama::Template;
@@ -96,7 +98,13 @@ pub struct Ask(pub App);
 impl Endpoint for Ask {
     type Output = Response;
 
-    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        texts::scope(language(&request), self.answer(request)).await
+    }
+}
+
+impl Ask {
+    async fn answer(&self, mut request: Request) -> poem::Result<Response> {
         let app = &self.0;
         let mut body = RequestBody::new(request.take_body());
         let email = email(&request, &mut body).await;
@@ -123,7 +131,7 @@ impl Endpoint for Ask {
             }
         };
         page.failure = Some(match cause.kind {
-            Kind::Invalid => "This is not an e-mail address.".to_owned(),
+            Kind::Invalid => texts::t("account-not-an-e-mail-address"),
             _ => answer::sentence(&cause),
         });
         let mut response = page.answer(status)?;

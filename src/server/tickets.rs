@@ -4,7 +4,10 @@
 use super::otp;
 use crate::{
     admin::{answer, assets},
-    core::settings::{Settings, logo},
+    core::{
+        settings::{Settings, logo},
+        texts,
+    },
     domain::{
         certificates::{self, Confirmed},
         tickets::{self, Event, Pages, TRIAL, Ticket},
@@ -65,12 +68,17 @@ struct EventLine {
 impl EventLine {
     fn new(event: &Event, settings: &Settings) -> Self {
         let zone = &settings.zone;
-        let moment = |at: Timestamp| format!("{}, {}", zone.day_in_words(at), zone.clock(at));
+        let until = |from: String, to: String| {
+            let text = texts::tx("ticket-from-to").with("from", from);
+            text.with("to", to).to_string()
+        };
+        let moment =
+            |at: Timestamp| format!("{}, {}", texts::day_in_words(zone, at), zone.clock(at));
         let when = match (event.starts_at, event.ends_at) {
             (Some(from), Some(to)) if zone.day(from).0 == zone.day(to).0 => {
-                format!("{} to {}", moment(from), zone.clock(to))
+                until(moment(from), zone.clock(to))
             }
-            (Some(from), Some(to)) => format!("{} to {}", moment(from), moment(to)),
+            (Some(from), Some(to)) => until(moment(from), moment(to)),
             (Some(from), None) => moment(from),
             (None, _) => String::new(),
         };

@@ -20,5 +20,5 @@ pub use error::{Failure, Outcome};
 pub use list_query::{Fields, ListQuery, field_names};
 pub use page::{Address, List};
 pub use parameters::{IdempotencyKey, IfMatch, Query};
-pub use request::{ClientAddress, RequestId, RequestTrace};
+pub use request::{ClientAddress, RequestId, RequestTrace, language};
 pub use schema::Tag;

@@ -3,9 +3,10 @@
 //! (`--trusted-proxy`) that is the one that the proxy names in `X-Forwarded-For`; from anybody else the header
 //! is ignored.
 
+use crate::core::texts;
 use poem::{
     FromRequest, Request, RequestBody,
-    http::{HeaderMap, HeaderName},
+    http::{HeaderMap, HeaderName, header},
 };
 use std::{
     fmt,
@@ -173,6 +174,25 @@ fn forwarded(entry: &str) -> Option<IpAddr> {
     let address = bare.parse::<IpAddr>();
     let address = address.or_else(|_| entry.parse::<SocketAddr>().map(|socket| socket.ip()));
     address.ok().map(|address| address.to_canonical())
+}
+
+/// The cookie with the language that was chosen in a browser.
+pub const LANGUAGE: &str = "gatepost_language";
+
+/// A cookie of a request.
+pub fn cookie<'r>(request: &'r Request, name: &str) -> Option<&'r str> {
+    let cookies = request.headers().get(header::COOKIE)?.to_str().ok()?;
+    cookies.split(';').find_map(|pair| {
+        let (key, value) = pair.trim().split_once('=')?;
+        (key == name).then_some(value)
+    })
+}
+
+/// The language that was chosen in the browser of a request, otherwise the first that it accepts and there is.
+pub fn language(request: &Request) -> Option<&'static texts::Language> {
+    let accepted = request.headers().get(header::ACCEPT_LANGUAGE);
+    let accepted = accepted.and_then(|value| value.to_str().ok());
+    texts::choose(cookie(request, LANGUAGE), accepted.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -37,4 +37,5 @@ mod smoke;
 #[cfg(target_os = "linux")]
 mod standby;
 mod tables;
+mod texts;
 mod webhooks;

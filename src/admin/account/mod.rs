@@ -11,11 +11,17 @@ use crate::identity::{
     sessions::{self, Session},
     users::{self, UserChange},
 };
+use crate::web::request::LANGUAGE;
+use poem::http::header;
+
+/// The time that a browser keeps the language, in seconds: a year.
+const LANGUAGE_S: u32 = 365 * 24 * 60 * 60;
 
 pub(super) fn routes() -> Vec<Route> {
     Routes::access(VIEWER)
         .get("/console/account", show)
         .post("/console/account/password", change_password)
+        .post("/console/account/language", change_language)
         .action("/console/account/sessions", end_sessions)
         .with(second_factor::routes())
         .all()
@@ -30,6 +36,8 @@ struct Page {
     /// Each with whether it is this one.
     sessions: Vec<(Session, bool)>,
     factor: Option<State>,
+    /// The language that was chosen in this browser; empty where the browser's own counts.
+    chosen: String,
 }
 
 impl Page {
@@ -50,12 +58,33 @@ impl Page {
             meaning: current_user.role.meaning(),
             sessions: sessions.into_iter().map(with_this).collect(),
             factor,
+            chosen: request.cookie(LANGUAGE).unwrap_or_default().to_owned(),
         })
     }
 }
 
 async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&Page::read(&request)?)
+}
+
+/// Keeps the language in a cookie of this browser: whoever shares a laptop at a desk shares its language, too.
+async fn change_language(request: RequestContext) -> Result<Response> {
+    let chosen = request.form.text("language");
+    let is_known = |language: &&texts::Language| language.code == chosen;
+    let chosen = texts::languages().iter().find(is_known);
+    let cookie = match chosen {
+        Some(language) => format!(
+            "{LANGUAGE}={}; Path=/; SameSite=Lax; Max-Age={LANGUAGE_S}",
+            language.code
+        ),
+        None => format!("{LANGUAGE}=; Path=/; SameSite=Lax; Max-Age=0"),
+    };
+    let language = chosen.or_else(texts::current);
+    texts::within(language, || request.flash(t("account-language-changed")));
+    let mut response = answer::go("/console/account");
+    let cookie = cookie.parse().map_err(Error::defect)?;
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
 }
 
 async fn change_password(request: RequestContext) -> Result<Response> {

@@ -211,9 +211,13 @@ const OTHERS: &str = "other types";
 /// A type as people read it.
 fn type_name(of: &OfType) -> String {
     if of.name.is_empty() {
-        "No type".to_owned()
+        say("No type")
     } else {
-        answer::capital(&of.name)
+        answer::capital(&if of.name == OTHERS {
+            say(OTHERS)
+        } else {
+            of.name.clone()
+        })
     }
 }
 
@@ -301,7 +305,7 @@ async fn show(request: RequestContext) -> Result<Response> {
     let read = move |connection: &Connection, layout| {
         Ok(Page {
             now: Now::read(&console, &layout, &counts, connection)?,
-            day: console.settings().zone.day_in_words(Timestamp::now()),
+            day: texts::day_in_words(&console.settings().zone, Timestamp::now()),
             layout,
             evacuations: evacuations(connection)?,
             last_evacuation: evacuation::ended(connection, 1)?.pop().map(|one| one.id),

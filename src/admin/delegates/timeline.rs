@@ -80,7 +80,10 @@ pub fn places(all: &[Happening]) -> String {
     if names.is_empty() {
         return String::new();
     }
-    format!(" at {}", names.join(", "))
+    format!(
+        " {}",
+        tx("common-at-device").with("device", names.join(", "))
+    )
 }
 
 /// The moment of the first of some interactions, which are the newest first.

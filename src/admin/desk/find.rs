@@ -105,8 +105,8 @@ pub(in crate::admin) fn state(
         Whereabouts::Inside(since) => (
             "inside",
             "good",
-            format!("Inside since {}", zone.spoken(since, now)),
+            say(format!("Inside since {}", zone.spoken(since, now))),
         ),
-        Whereabouts::Left(at) => ("out", "", format!("Left at {}", zone.spoken(at, now))),
+        Whereabouts::Left(at) => ("out", "", say(format!("Left at {}", zone.spoken(at, now)))),
     })
 }

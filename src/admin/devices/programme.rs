@@ -50,7 +50,7 @@ impl Page {
     }
 
     fn day(&self, at: &Timestamp) -> String {
-        self.zone.day_in_words(*at)
+        texts::day_in_words(&self.zone, *at)
     }
 
     fn clock(&self, at: &Timestamp) -> String {

@@ -246,7 +246,10 @@ impl Page {
         let sent = match &message {
             Some(message) => {
                 let by = audit::actor_name(connection, &message.by)?;
-                format!("Sent {} by {by}.", layout.clock(&Timestamp(message.at)))
+                say(format!(
+                    "Sent {} by {by}.",
+                    layout.clock(&Timestamp(message.at))
+                ))
             }
             None => String::new(),
         };
@@ -277,13 +280,17 @@ impl Page {
         let counts: Vec<_> = counts
             .map(|(one, several, all, online)| {
                 let name = if *all == 1 { one } else { several };
-                format!("{online} of {all} {name}")
+                let count = tx("gates-count-in-contact").with("online", online);
+                count.with("all", all).with("name", say(name)).to_string()
             })
             .collect();
         match counts.split_last() {
             None => String::new(),
-            Some((last, [])) => format!("{last} in contact"),
-            Some((last, others)) => format!("{} and {last} in contact", others.join(", ")),
+            Some((last, [])) => tx("gates-in-contact").with("all", last).to_string(),
+            Some((last, others)) => {
+                let text = tx("gates-all-in-contact").with("others", others.join(", "));
+                text.with("last", last).to_string()
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     admin::Layout,
+    core::texts::{say, t, tx},
     domain::{
         apps::OfflinePolicy,
         gate::fleet::{Gate, Problem},
@@ -18,61 +19,61 @@ const CLOCK_MS: i64 = 60_000;
 
 /// `45 s`, `20 min`, `3 h`.
 pub fn span(ms: i64) -> String {
-    match ms / 1000 {
-        seconds @ ..120 => format!("{seconds} s"),
-        seconds @ 120..7_200 => format!("{} min", seconds / 60),
-        seconds => format!("{} h", seconds / 3600),
-    }
+    let (key, count) = match ms / 1000 {
+        seconds @ ..120 => ("gates-seconds", seconds),
+        seconds @ 120..7_200 => ("gates-minutes", seconds / 60),
+        seconds => ("gates-hours", seconds / 3600),
+    };
+    tx(key).with("count", count).to_string()
 }
 
 /// `12 s ago`; never in the future, whatever the clocks say.
 pub fn since(at: Timestamp) -> String {
-    format!("{} ago", span((Timestamp::now().0 - at.0).max(0)))
+    let span = span((Timestamp::now().0 - at.0).max(0));
+    tx("gates-ago").with("span", span).to_string()
 }
 
 /// Tells in words how far a clock is off; empty where nobody knows.
 pub fn clock(ahead_ms: Option<i64>) -> String {
     match ahead_ms {
         Some(ahead) if ahead.abs() >= 2_000 => {
-            let side = if ahead > 0 { "fast" } else { "slow" };
-            format!("{} {side}", span(ahead.abs()))
+            let key = if ahead > 0 {
+                "gates-fast"
+            } else {
+                "gates-slow"
+            };
+            tx(key).with("span", span(ahead.abs())).to_string()
         }
-        Some(_) => "0 s".to_owned(),
+        Some(_) => span(0),
         None => String::new(),
     }
 }
 
-fn counted(count: i64, one: &str, several: &str, layout: &Layout) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        count => format!("{} {several}", layout.number(&count)),
-    }
-}
-
 pub fn problem(problem: Problem, layout: &Layout) -> String {
-    match problem {
-        Problem::NeverSeen => "Not connected yet".to_owned(),
-        Problem::Offline(since) => format!("No contact since {}", layout.clock(&since)),
+    let text = match problem {
+        Problem::NeverSeen => tx("gates-not-connected-yet"),
+        Problem::Offline(since) => tx("gates-no-contact-since").with("at", layout.clock(&since)),
         Problem::FailedUploads(count) => {
-            format!("{} failed", counted(count, "upload", "uploads", layout))
+            tx("gates-uploads-failed").with("count", layout.number(&count))
         }
-        Problem::Waiting(count, since) => {
-            let scans = counted(count, "scan waits", "scans wait", layout);
-            let since =
-                since.map_or_else(String::new, |at| format!(" since {}", layout.clock(&at)));
-            format!("{scans}{since}")
+        Problem::Waiting(count, None) => {
+            tx("gates-scans-wait").with("count", layout.number(&count))
         }
-        Problem::NoList => "No list yet".to_owned(),
-        Problem::OldList(at) => format!("List {} old", span(Timestamp::now().0 - at.0)),
-        Problem::NoPlace => "No place chosen".to_owned(),
-        Problem::LostPlace => "Its place is gone".to_owned(),
-        Problem::OtherPlace => "Not at the place set for it".to_owned(),
-        Problem::LowBattery(percent) => format!("Battery {percent} %"),
-        Problem::Clock(behind) => format!("Clock {}", clock(Some(-behind))),
-        Problem::Hidden => "App not on the screen".to_owned(),
-        Problem::OtherSettings(version) => format!("Settings of version {version} not there yet"),
-        Problem::OtherVersion => "App not up to date".to_owned(),
-    }
+        Problem::Waiting(count, Some(at)) => tx("gates-scans-wait-since")
+            .with("count", layout.number(&count))
+            .with("at", layout.clock(&at)),
+        Problem::NoList => tx("gates-no-list-yet"),
+        Problem::OldList(at) => tx("gates-old-list").with("span", span(Timestamp::now().0 - at.0)),
+        Problem::NoPlace => tx("gates-no-place-chosen"),
+        Problem::LostPlace => tx("gates-its-place-is-gone"),
+        Problem::OtherPlace => tx("gates-not-at-its-place"),
+        Problem::LowBattery(percent) => tx("gates-low-battery").with("percent", percent),
+        Problem::Clock(behind) => tx("gates-clock-is-off").with("off", clock(Some(-behind))),
+        Problem::Hidden => tx("gates-app-not-on-the-screen"),
+        Problem::OtherSettings(version) => tx("gates-other-settings").with("version", version),
+        Problem::OtherVersion => tx("gates-app-not-up-to-date"),
+    };
+    text.to_string()
 }
 
 /// The symbol of a problem.
@@ -103,7 +104,7 @@ pub fn advice(gate: &Gate, problem: Problem, layout: &Layout) -> String {
         Problem::LostPlace => "Choose another one here: nobody can be checked in there.",
         Problem::OtherPlace => {
             let set = gate.set_place.as_deref().unwrap_or_default();
-            return format!("{set} is set for it; somebody chose another place on the gate.");
+            return tx("gates-other-place-is-set").with("set", set).to_string();
         }
         Problem::LowBattery(_) => "Bring a charger.",
         Problem::Clock(_) if gate.is_gate => {
@@ -114,27 +115,32 @@ pub fn advice(gate: &Gate, problem: Problem, layout: &Layout) -> String {
         Problem::OtherSettings(_) => "Reload the app.",
         Problem::OtherVersion => "Reload the page of the gate while no scans wait.",
     };
-    told.to_owned()
+    say(told)
 }
 
 fn offline(gate: &Gate, layout: &Layout) -> String {
     let report = &gate.report;
     let waiting = match report.queue {
         0 => String::new(),
-        1 => "1 scan waits on it. ".to_owned(),
-        count => format!("{} scans wait on it. ", layout.number(&count)),
-    };
-    let list = report
-        .list_at
-        .map_or_else(String::new, |at| format!(" of {}", layout.clock(&at)));
-    let admits = match gate.policy {
-        OfflinePolicy::Admit => format!("It admits by its list{list}; nothing is lost."),
-        OfflinePolicy::JoinedOnly => {
-            format!("It admits registered attendees by its list{list}; nothing is lost.")
+        count => {
+            let count = layout.number(&count);
+            format!("{} ", tx("gates-scans-wait-on-it").with("count", count))
         }
-        OfflinePolicy::Hold => "It admits nobody until the server answers.".to_owned(),
     };
-    format!("{waiting}{admits} Look at its network and its screen.")
+    let list = report.list_at.map(|at| {
+        let at = layout.clock(&at);
+        format!(" {}", tx("gates-list-of").with("at", at))
+    });
+    let key = match gate.policy {
+        OfflinePolicy::Admit => "gates-admits-by-its-list",
+        OfflinePolicy::JoinedOnly => "gates-admits-registered-by-its-list",
+        OfflinePolicy::Hold => "gates-admits-nobody",
+    };
+    let admits = tx(key).with("list", list.unwrap_or_default());
+    format!(
+        "{waiting}{admits} {}",
+        t("gates-look-at-network-and-screen")
+    )
 }
 
 /// Tells what is wrong with a reader, whether somebody has to look after it now, and what to do.
@@ -147,14 +153,16 @@ pub fn of_reader(reader: &Shown, layout: &Layout) -> Vec<(bool, String, String)>
         ..
     } = &reader.state;
     let mut told = Vec::new();
-    let mut add = |is_bad, what: String, advice: &str| told.push((is_bad, what, advice.to_owned()));
+    let mut add = |is_bad, what: String, advice: &str| told.push((is_bad, say(what), say(advice)));
     match connection {
         Connected::Down { reason, .. } => {
             let since = reader.state.since;
-            let since =
-                since.map_or_else(String::new, |at| format!(" since {}", layout.clock(&at)));
-            let advice = format!("{reason} Look at its power and its cable.");
-            add(true, format!("Cannot be reached{since}"), &advice);
+            let what = match since {
+                Some(at) => tx("gates-cannot-be-reached-since").with("at", layout.clock(&at)),
+                None => tx("gates-cannot-be-reached"),
+            };
+            let advice = format!("{} {}", say(reason), t("gates-look-at-power-and-cable"));
+            add(true, what.to_string(), &advice);
         }
         Connected::Waiting if last_read.is_none() => {
             let advice = "It has to send its reads to this server: look at its set-up.";
@@ -173,7 +181,8 @@ pub fn of_reader(reader: &Shown, layout: &Layout) -> Vec<(bool, String, String)>
     let ahead = clock_offset_ms.filter(|ahead| ahead.abs() >= CLOCK_MS);
     if ahead.is_some() {
         let advice = "The server corrects its times. Set its clock all the same.";
-        add(false, format!("Clock {}", clock(ahead)), advice);
+        let what = tx("gates-clock-is-off").with("off", clock(ahead));
+        add(false, what.to_string(), advice);
     }
     told.sort_by_key(|(is_bad, ..)| !is_bad);
     told

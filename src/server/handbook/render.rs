@@ -7,6 +7,8 @@ use std::mem;
 pub struct Page {
     /// The last part of its address.
     pub name: &'static str,
+    /// The code of its language.
+    pub language: String,
     /// Its first heading.
     pub title: String,
     pub html: String,
@@ -41,7 +43,7 @@ impl Section {
 
 impl Page {
     /// Renders Markdown. Links to `page.md` and pictures lead to their addresses in the handbook.
-    pub fn render(name: &'static str, markdown: &str) -> Self {
+    pub fn render(name: &'static str, language: &str, markdown: &str) -> Self {
         let mut sections: Vec<Section> = Vec::new();
         let mut events: Vec<Event> = Vec::new();
         let mut text = String::new();
@@ -86,6 +88,7 @@ impl Page {
         html::push_html(&mut page, events.into_iter());
         Self {
             name,
+            language: language.to_owned(),
             title: sections
                 .first()
                 .map(|section| section.title.clone())
@@ -151,7 +154,7 @@ mod tests {
     fn a_page_has_anchors_addresses_and_text_to_search() {
         let markdown = "# T\n\n## A b, *c*\n\nSee [x](operate.md#tls) and [y](#a).\n\n\
             ## A b, c\n\n| h |\n|---|\n| `1` 2 |\n\n![p](p.png)\n";
-        let page = Page::render("t", markdown);
+        let page = Page::render("t", "en", markdown);
         assert_eq!(page.title, "T");
         let anchors: Vec<&str> = page.sections.iter().map(|one| &*one.anchor).collect();
         assert_eq!(anchors, ["t", "a-b-c", "a-b-c-2"]);

@@ -162,6 +162,23 @@ fn every_page_of_an_event_is_for_everybody() {
 }
 
 #[test]
+fn every_page_is_for_everybody_in_german() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let db = folder.path().join("gatepost.db");
+    fill(&db);
+    let served = Served::start_for_all(&db, &[]);
+    let mut inspector = inspector(&served);
+    inspector.enter(&served);
+    inspector
+        .browser
+        .run("document.cookie = 'gatepost_language=de; path=/'", &[]);
+    inspector.browser.go("/console");
+    inspector.browser.tells("Braucht jemanden");
+    inspector.look_around(&served);
+    assert_none(&inspector.faults);
+}
+
+#[test]
 fn discovery_is_for_everybody_in_each_of_its_states() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let db = folder.path().join("gatepost.db");
@@ -268,7 +285,7 @@ fn buttons_are_named_by_the_words_on_them() {
                 continue;
             }
             let html = std::fs::read_to_string(&path).expect("a page");
-            for (label, words) in labelled(&html) {
+            for (label, words) in labelled(&crate::texts::in_english(&html)) {
                 found += 1;
                 let (told, shown) = (label.to_lowercase(), words.to_lowercase());
                 assert!(

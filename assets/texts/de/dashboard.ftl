@@ -1,0 +1,60 @@
+dashboard-dashboard = Übersicht,
+dashboard-name-company-or-code = Name, Firma oder Code
+dashboard-open-desk = Schalter öffnen
+dashboard-start-an-evacuation-of-the-whole-venue = Evakuierung des ganzen Geländes starten?
+dashboard-link-for-a-wall-display = Link für eine Wandanzeige
+dashboard-last-evacuation = Letzte Evakuierung
+dashboard-evacuation-of-name-is-running = Evakuierung läuft: { $name }.
+dashboard-open-the-list = Liste öffnen
+dashboard-first-arrival-at-at = Erste Ankunft um { $at }
+dashboard-nobody-has-arrived-today = Heute ist noch niemand gekommen
+dashboard-name-at-begins = <a href="/console/devices/{ $id }">{ $name }</a> um { $begins }
+dashboard-in-place = in { $place }
+dashboard-before-the-doors-open = Bevor die Türen öffnen
+dashboard-done = erledigt)
+dashboard-percent-percent-arrived = { $percent } Prozent eingetroffen
+dashboard-count-not-yet = { $count } noch nicht
+dashboard-no-attendees-yet = Noch keine Teilnehmer.
+dashboard-of-count = von <span data-live="expected">{ $count }</span>
+dashboard-count-of-them-today = davon <strong data-live="today">{ $count }</strong> heute
+dashboard-count-of-expected = <strong>{ $count }</strong> von { $expected }
+dashboard-needs-attention = Braucht jemanden
+dashboard-all-gates = Alle Gates
+dashboard-nothing-needs-you-now = Nichts braucht gerade jemanden.
+dashboard-more-more = { $more } weitere
+dashboard-nobody-is-checked-in = Niemand ist eingecheckt.
+dashboard-people-each-counted-once = Personen, jede einmal gezählt
+dashboard-full = Voll
+dashboard-count-left = noch { $count } frei
+dashboard-count-of-capacity = <strong>{ $count }</strong> von { $capacity }
+dashboard-count-no-limit = <strong>{ $count }</strong> ohne Grenze
+dashboard-arrivals-per-5-minutes = Ankünfte je 5 Minuten
+dashboard-in-the-last-5-minutes = in den letzten 5 Minuten
+dashboard-peak-count-at-at = Spitze { $count } um { $at }
+dashboard-show-as-table = Als Tabelle zeigen
+dashboard-live-activity = Aktivität live
+dashboard-count-in-the-last-minute = { $count } in der letzten Minute
+dashboard-count-this-minute = <span data-live="check-ins">{ $count }</span> in dieser Minute
+dashboard-all-activity = Alle Aktivität
+dashboard-nobody-has-come-or-gone-yet = Noch ist niemand gekommen oder gegangen.
+dashboard-database-file = Datenbank { $file }
+dashboard-free-free = { $free } frei
+dashboard-last-backup = Letzte Sicherung
+dashboard-version-env = Version { $env }
+dashboard-open-it-here = Hier öffnen
+dashboard-link-for-a-screen = Link für einen Bildschirm
+dashboard-the-link-opens-the-wall-display-without = Der Link öffnet die Wandanzeige ohne Anmeldung: wie viele von wie vielen da sind und wie voll Orte sind. Er zeigt keine Namen und öffnet sonst nichts. Einmal auf dem Bildschirm öffnen; der Browser dort merkt ihn sich.
+dashboard-copy-it-now-it-is-shown-for = Jetzt kopieren. Er wird nur wenige Minuten gezeigt und nirgends aufbewahrt.
+dashboard-created-made-at-by-by = Erzeugt { $made_at } von { $by }.
+dashboard-create-a-new-link = Neuen Link erzeugen
+dashboard-create-a-new-link-screens-that-use = Neuen Link erzeugen? Bildschirme mit dem jetzigen enden.
+dashboard-revoke-link = Link widerrufen
+dashboard-create-link = Link erzeugen
+dashboard-name-in-begins-min = { $name } in <strong>{ $begins } Min.</strong>
+dashboard-inside-now-people = Jetzt drinnen <strong data-live="people">{ $people }</strong>
+dashboard-by-type = Nach Typ
+dashboard-count-free = { $count } frei
+dashboard-chart-of-arrivals = Ankünfte je 5 Minuten: { $count } in den letzten 5 Minuten
+dashboard-chart-peak = die meisten um { $at } mit { $count }
+dashboard-count-at-time = { $count } um { $at }
+dashboard-next = Als Nächstes

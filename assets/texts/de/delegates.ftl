@@ -1,0 +1,134 @@
+delegates-show-what-it-does = Zeigen, was passiert
+delegates-count-will-be-done = <strong>{ $count }</strong> werden bearbeitet
+delegates-count-refused-words = <strong>{ $count }</strong> abgelehnt: { $words }
+delegates-the-first-count-of-people-were-looked = Die ersten { $count } von { $people } wurden geprüft.
+delegates-the-rules-of-the-place-apply-as = Es gelten die Regeln des Ortes, wie an einem Gate.
+delegates-their-codes-get-nobody-in-any-more = Ihre Codes lassen niemanden mehr hinein.
+delegates-deleted-attendees-can-be-restored = Gelöschte Teilnehmer lassen sich wiederherstellen.
+delegates-gates-are-not-slowed-down-undo-takes = Gates werden nicht gebremst. Rückgängig nimmt alles zurück.
+delegates-choose-and-see-what-it-does-before = Auswählen und ansehen, was passiert, bevor etwas geschieht.
+delegates-qr-of-value = QR-Code von { $value }
+delegates-print-it-with-the-browser-only-the = Mit dem Browser drucken: Nur das Badge wird gedruckt.
+delegates-duplicates = Dubletten
+delegates-no-duplicates = Keine Dubletten
+delegates-no-two-attendees-have-an-e-mail = Keine zwei Teilnehmer haben E-Mail-Adresse, Telefon und Nachnamen, oder Name und Firma gemeinsam.
+delegates-and-more-more = und { $more } weitere
+delegates-compare-name-and-name2 = Vergleichen<span class="unseen">: { $name } und { $name2 }</span>
+delegates-1-group = 1 Gruppe
+delegates-count-groups = { $count } Gruppen
+delegates-the-first-100-are-shown = die ersten 100 stehen hier
+delegates-the-same-e-mail-address-may-be = Dieselbe E-Mail-Adresse kann jemandem gehören, der für andere bucht: vor dem Zusammenführen vergleichen.
+delegates-save-label = Speichern<span class="unseen">: { $label }</span>
+delegates-delete-name-permanently = { $name } endgültig löschen
+delegates-this-cannot-be-undone-the-attendee-is = Das lässt sich nicht rückgängig machen. Der Teilnehmer wird überall gelöscht: der Datensatz,
+delegates-1-interaction = 1 Interaktion
+delegates-count-interactions = { $count } Interaktionen
+delegates-the-history-of-changes-refusals-stored-answers = der Verlauf der Änderungen, Ablehnungen, gespeicherte Antworten, Nachrichten und die Suche. Ein Benutzer, der sich als dieser Teilnehmer anmeldet, wird auch gelöscht. Die Anwesenheit wird neu gezählt. Unbenutzte Teile der Datei können Spuren behalten, bis nach dem Event <code>gatepost compact</code> läuft.
+delegates-copies-of-the-database-file-that-you = Kopien der Datenbankdatei an anderen Orten haben diesen Teilnehmer noch.
+delegates-these-copies-of-the-file-still-have = Diese Kopien der Datei haben den Teilnehmer noch; löschen, wenn sie nicht mehr gebraucht werden. <code>gatepost restore</code> löscht den Teilnehmer aus einer Sicherung, die es zurückspielt; eine von Hand kopierte Sicherung bringt ihn zurück.
+delegates-to-keep-somebody-out-delete-the-record = Um jemanden nicht einzulassen, stattdessen <a href="/console/delegates/{ $id }">den Datensatz löschen</a>: Das lässt sich rückgängig machen.
+delegates-save-view = Ansicht speichern
+delegates-save-the-filters = Filter speichern
+delegates-remove-view = Ansicht entfernen
+delegates-of-what-is-found = des Gefundenen
+delegates-print-badges = Badges drucken
+delegates-no-attendees-yet = Noch keine Teilnehmer
+delegates-import-the-clients-list-or-add-attendees = Die Liste des Kunden importieren oder Teilnehmer von Hand anlegen.
+delegates-this-is-the-name-of-name2 = Das ist { $name } von <a href="/console/delegates/{ $id }"><strong>{ $name2 }</strong></a>.
+delegates-show-the-attendee = Teilnehmer zeigen
+delegates-no-deleted-attendee-matches = Kein gelöschter Teilnehmer passt.
+delegates-try-another-spelling-or-fewer-filters-type = Andere Schreibweise oder weniger Filter versuchen. Zwei oder mehr Buchstaben von Name, Firma, E-Mail, Telefon, Funktion, Barcode oder externer ID eintippen, in beliebiger Reihenfolge. Andere Codes ganz eintippen.
+delegates-select-all-on-this-page = Alle auf dieser Seite auswählen
+delegates-select-name = { $name } auswählen
+delegates-note-level = Notiz: { $level }
+delegates-deleted-at = gelöscht { $at }
+delegates-selected-attendees = Ausgewählte Teilnehmer
+delegates-selected = Ausgewählt
+delegates-that-match = die passen
+delegates-check-in = Einchecken…
+delegates-register-for = Anmelden für…
+delegates-message = Nachricht…
+delegates-badges = Badges…
+delegates-delete = Löschen…
+delegates-select-nobody = Niemanden auswählen
+delegates-more-than-count-found-count-them-all = Mehr als { $count } gefunden. <a href="/console/delegates/count?{ $query }" hx-get="/console/delegates/count?{ $query }" hx-swap="outerHTML">Alle zählen</a>
+delegates-new-attendee = Neuer Teilnehmer
+delegates-search-by-name-company-e-mail-phone = Suche nach Name, Firma, E-Mail, Telefon oder Code
+delegates-type-or-scan-a-badge = Tippen oder Badge scannen
+delegates-any = beliebig
+delegates-checked-in = Eingecheckt
+delegates-yes = ja
+delegates-anywhere = irgendwo
+delegates-only = Nur
+delegates-with-a-note = mit Notiz
+delegates-ticket-blocked = Ticket gesperrt
+delegates-filter = Filter
+delegates-flag = Kennzeichen
+delegates-a-single-letter-such-as-p = ein einzelner Buchstabe, etwa p
+delegates-show-deleted-attendees = Gelöschte Teilnehmer zeigen
+delegates-expression-as-the-api-takes-it = Ausdruck, wie ihn die API nimmt
+delegates-json-it-applies-in-addition-to-the = JSON. Gilt zusätzlich zu den anderen Filtern. Alle Operatoren stehen in der <a class="link" href="/docs">Referenz</a>.
+delegates-search = Suchen
+delegates-merge-two-records-of-one-person = Zwei Datensätze einer Person zusammenführen
+delegates-merge-the-two-the-second-record-is = Beide zusammenführen? Der zweite Datensatz wird gelöscht, und seine Badges gelten nicht mehr.
+delegates-name-no-id-is-kept-name2-no = <strong>{ $name }</strong> (Nr. { $id }) bleibt; <a href="/console/delegates/{ $other }"><strong>{ $name2 }</strong></a> (Nr. { $other }) wird gelöscht. Was dem ersten fehlt, kommt vom zweiten; wo sie sich unterscheiden, wählen.
+delegates-kept = Bleibt
+delegates-merged = Zusammengeführt
+delegates-taken-from-the-second = vom zweiten übernommen
+delegates-of-the-second-are-moved-presence-is = des zweiten gehen über; die Anwesenheit wird neu gezählt.
+delegates-flags-and-details-of-both-are-kept = Kennzeichen und Details beider bleiben.
+delegates-blocked-because-two-valid-badges-would-admit = Gesperrt, weil zwei gültige Badges zwei Personen einließen:
+delegates-or-the-other-one-where-you-choose = oder der andere, wo so gewählt.
+delegates-merge = Zusammenführen
+delegates-choose-another = Einen anderen wählen
+delegates-keep-the-second-instead = Stattdessen den zweiten behalten
+delegates-the-other-record-of-name = Der andere Datensatz von { $name }
+delegates-name-e-mail-or-code = Name, E-Mail oder Code
+delegates-compare-with-name = Vergleichen<span class="unseen"> mit { $name }</span>
+delegates-no-matches-try-fewer-letters = Keine Treffer. Weniger Buchstaben versuchen.
+delegates-inside-name = Drinnen: { $name }
+delegates-since-at = seit { $at }
+delegates-deleted = Gelöscht
+delegates-badge-as-pdf-in-another-tab = Badge<span class="unseen"> als PDF, in einem neuen Tab</span>
+delegates-delete-name-gates-will-refuse-this-person = { $name } löschen? Gates lehnen diese Person dann ab. Der Datensatz lässt sich wiederherstellen.
+delegates-this-record-is-deleted-gates-refuse-its = Dieser Datensatz ist gelöscht: Gates lehnen seine Codes ab, und andere können sie bekommen.
+delegates-restore-it-to-use-it-again = Wiederherstellen, um ihn wieder zu benutzen.
+delegates-refused = Abgelehnt:
+delegates-admit-anyway = Trotzdem einlassen
+delegates-check-in-by-hand = Von Hand einchecken
+delegates-no-places-yet-create-one = Noch keine Orte. <a href="/console/devices/new">Ort anlegen</a>
+delegates-entry-rules-apply = Die Einlassregeln gelten.
+delegates-timeline = Zeitverlauf
+delegates-no-activity-yet = Noch keine Aktivität.
+delegates-with = mit
+delegates-admitted-by-the-gate = vom Gate eingelassen
+delegates-undo-told = Rückgängig<span class="unseen">: { $told }</span>
+delegates-at = bei
+delegates-undone-by-by-at = Rückgängig gemacht von { $by }, { $at }
+delegates-none-yet = Noch keine.
+delegates-no-details-yet = Noch keine Details.
+delegates-add-something = Etwas ergänzen
+delegates-flags = Kennzeichen
+delegates-bought-in = Gekauft in
+delegates-count-belong-to-this-attendee-the-first = { $count } gehören zu diesem Teilnehmer; die ersten 50 stehen hier.
+delegates-created-created-at-last-changed-updated-at = Erstellt { $created_at }, zuletzt geändert { $updated_at }.
+delegates-codes = Codes
+delegates-lost-block-the-label = Verloren? Sperren<span class="unseen">: { $label }</span>
+delegates-label-as-qr-print-it = { $label } als QR-Code; drucken
+delegates-whoever-has-this-address-can-show-the = Wer diese Adresse hat, kann das Ticket vorzeigen.
+delegates-blocked = Gesperrt
+delegates-kind-reason-block-by-by = { $kind }, { $reason } { $block }, von { $by }
+delegates-make-value-valid-again-for-name-in = { $value } für { $name } wieder gültig machen, anstelle des jetzigen?
+delegates-found-use-it-again = Gefunden: wieder benutzen
+delegates-unblock-value-anybody-may-then-be-given = { $value } entsperren? Dann kann ihn jeder bekommen.
+delegates-unblock = Entsperren
+delegates-gate-note = Notiz fürs Gate
+delegates-a-note-informs-the-steward-and-refuses = Eine Notiz informiert das Personal und lehnt niemanden ab.
+delegates-save-note = Notiz speichern
+delegates-these-are-two-people = Das sind zwei Personen
+delegates-these-are-count-people = Das sind { $count } Personen
+delegates-name-and-name2 = { $name } und { $name2 }
+delegates-they-may-be-two-people = Es sind vielleicht zwei Personen.
+delegates-their-join-differ = Verschieden: { $join }.
+delegates-they-share-neither = Name, E-Mail, Telefon und Firma sind alle verschieden.
+delegates-merging-cannot-be-undone = Zusammenführen lässt sich nicht zurücknehmen.

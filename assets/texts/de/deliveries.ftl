@@ -1,0 +1,17 @@
+deliveries-problems = Probleme
+deliveries-every-destination-accepts-deliveries = Jedes Ziel nimmt Zustellungen an.
+deliveries-nothing-is-pending = Nichts steht aus
+deliveries-failed-deliveries-wait-here-for-their-next = Fehlgeschlagene Zustellungen warten hier auf den nächsten Versuch, mit späteren zum selben Datensatz.
+deliveries-last-failure = Letzter Fehler
+deliveries-paused = angehalten
+deliveries-tried = versucht
+deliveries-once = einmal
+deliveries-attempts-times = { $attempts }-mal
+deliveries-not-tried-yet = noch nicht versucht
+deliveries-first-at-since = zuerst { $since }
+deliveries-cancel-this-delivery-the-receiver-does-not = Diese Zustellung abbrechen? Der Empfänger bekommt sie nicht.
+deliveries-the-delivery-about-about-to-line = die Zustellung über { $about } an { $line }
+deliveries-failed-messages = Fehlgeschlagene Nachrichten
+deliveries-no-message-failed = Keine Nachricht ist fehlgeschlagen.
+deliveries-they-are-not-tried-again-by-themselves = Sie werden nicht von selbst erneut versucht. Ein unbekannter Ausgang heißt, dass die Nachricht angekommen sein kann.
+deliveries-all-failed-messages = Alle fehlgeschlagenen Nachrichten

@@ -1,0 +1,1 @@
+engine-row-index = Zeile { $index }

@@ -1,0 +1,13 @@
+scripts-unsaved = Änderungen in anderen Abschnitten dieser Seite sind nicht gespeichert und gehen verloren. Fortfahren?
+scripts-too-large = Diese Datei ist zu groß. Teilen.
+scripts-last-contact = Letzter Kontakt #
+scripts-copied = Kopiert
+scripts-all-selected = Alle ausgewählt
+scripts-selected = # ausgewählt
+scripts-no-answer = Der Server antwortet nicht.
+scripts-not-recorded = Nicht festgehalten
+scripts-new = # neu
+scripts-arrived = # eingetroffen
+scripts-checking = Wird geprüft …
+scripts-trusted = Vertraut: Dieses Gerät vertraut dem Server.
+scripts-not-trusted = Noch nicht: Dieses Gerät vertraut dem Server nicht.

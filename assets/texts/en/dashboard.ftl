@@ -1,0 +1,60 @@
+dashboard-dashboard = Dashboard,
+dashboard-name-company-or-code = Name, company or code
+dashboard-open-desk = Open desk
+dashboard-start-an-evacuation-of-the-whole-venue = Start an evacuation of the whole venue?
+dashboard-link-for-a-wall-display = Link for a wall display
+dashboard-last-evacuation = Last evacuation
+dashboard-evacuation-of-name-is-running = Evacuation of { $name } is running.
+dashboard-open-the-list = Open the list
+dashboard-first-arrival-at-at = First arrival at { $at }
+dashboard-nobody-has-arrived-today = Nobody has arrived today
+dashboard-name-at-begins = <a href="/console/devices/{ $id }">{ $name }</a> at { $begins }
+dashboard-in-place = in { $place }
+dashboard-before-the-doors-open = Before the doors open
+dashboard-done = done)
+dashboard-percent-percent-arrived = { $percent } percent arrived
+dashboard-count-not-yet = { $count } not yet
+dashboard-no-attendees-yet = No attendees yet.
+dashboard-of-count = of <span data-live="expected">{ $count }</span>
+dashboard-count-of-them-today = <strong data-live="today">{ $count }</strong> of them today
+dashboard-count-of-expected = <strong>{ $count }</strong> of { $expected }
+dashboard-needs-attention = Needs attention
+dashboard-all-gates = All gates
+dashboard-nothing-needs-you-now = Nothing needs you now.
+dashboard-more-more = { $more } more
+dashboard-nobody-is-checked-in = Nobody is checked in.
+dashboard-people-each-counted-once = people, each counted once
+dashboard-full = Full
+dashboard-count-left = { $count } left
+dashboard-count-of-capacity = <strong>{ $count }</strong> of { $capacity }
+dashboard-count-no-limit = <strong>{ $count }</strong> no limit
+dashboard-arrivals-per-5-minutes = Arrivals per 5 minutes
+dashboard-in-the-last-5-minutes = in the last 5 minutes
+dashboard-peak-count-at-at = peak { $count } at { $at }
+dashboard-show-as-table = Show as table
+dashboard-live-activity = Live activity
+dashboard-count-in-the-last-minute = { $count } in the last minute
+dashboard-count-this-minute = <span data-live="check-ins">{ $count }</span> this minute
+dashboard-all-activity = All activity
+dashboard-nobody-has-come-or-gone-yet = Nobody has come or gone yet.
+dashboard-database-file = Database { $file }
+dashboard-free-free = { $free } free
+dashboard-last-backup = Last backup
+dashboard-version-env = Version { $env }
+dashboard-open-it-here = Open it here
+dashboard-link-for-a-screen = Link for a screen
+dashboard-the-link-opens-the-wall-display-without = The link opens the wall display, without a sign-in: how many of how many have arrived, and how full places are. It shows no names and opens nothing else. Open it once on the screen; the browser there remembers it.
+dashboard-copy-it-now-it-is-shown-for = Copy it now. It is shown for a few minutes only, and kept nowhere.
+dashboard-created-made-at-by-by = Created { $made_at } by { $by }.
+dashboard-create-a-new-link = Create a new link
+dashboard-create-a-new-link-screens-that-use = Create a new link? Screens that use the present one end.
+dashboard-revoke-link = Revoke link
+dashboard-create-link = Create link
+dashboard-name-in-begins-min = { $name } in <strong>{ $begins } min</strong>
+dashboard-inside-now-people = Inside now <strong data-live="people">{ $people }</strong>
+dashboard-by-type = By type
+dashboard-count-free = { $count } free
+dashboard-chart-of-arrivals = Arrivals per 5 minutes: { $count } in the last 5 minutes
+dashboard-chart-peak = most at { $at } with { $count }
+dashboard-count-at-time = { $count } at { $at }
+dashboard-next = Next

@@ -1,0 +1,134 @@
+delegates-show-what-it-does = Show what it does
+delegates-count-will-be-done = <strong>{ $count }</strong> will be done
+delegates-count-refused-words = <strong>{ $count }</strong> refused: { $words }
+delegates-the-first-count-of-people-were-looked = The first { $count } of { $people } were looked at.
+delegates-the-rules-of-the-place-apply-as = The rules of the place apply, as at a gate.
+delegates-their-codes-get-nobody-in-any-more = Their codes get nobody in any more.
+delegates-deleted-attendees-can-be-restored = Deleted attendees can be restored.
+delegates-gates-are-not-slowed-down-undo-takes = Gates are not slowed down. Undo takes all of it back.
+delegates-choose-and-see-what-it-does-before = Choose, and see what it does before anything is done.
+delegates-qr-of-value = QR of { $value }
+delegates-print-it-with-the-browser-only-the = Print it with the browser: only the badge is printed.
+delegates-duplicates = Duplicates
+delegates-no-duplicates = No duplicates
+delegates-no-two-attendees-have-an-e-mail = No two attendees have an e-mail address, phone and last name, or name and company in common.
+delegates-and-more-more = and { $more } more
+delegates-compare-name-and-name2 = Compare<span class="unseen">: { $name } and { $name2 }</span>
+delegates-1-group = 1 group
+delegates-count-groups = { $count } groups
+delegates-the-first-100-are-shown = the first 100 are shown
+delegates-the-same-e-mail-address-may-be = The same e-mail address may be that of somebody who books for others: compare before you merge.
+delegates-save-label = Save<span class="unseen"> { $label }</span>
+delegates-delete-name-permanently = Delete { $name } permanently
+delegates-this-cannot-be-undone-the-attendee-is = This cannot be undone. The attendee is erased from everything: the record,
+delegates-1-interaction = 1 interaction
+delegates-count-interactions = { $count } interactions
+delegates-the-history-of-changes-refusals-stored-answers = the history of changes, refusals, stored answers, messages and the search. A user that signs in as this attendee is deleted, too. Presence is counted again. Unused parts of the file may keep traces until <code>gatepost compact</code> is run after the event.
+delegates-copies-of-the-database-file-that-you = Copies of the database file that you made elsewhere still have this attendee.
+delegates-these-copies-of-the-file-still-have = These copies of the file still have the attendee; delete them when they are not needed any more. <code>gatepost restore</code> erases the attendee from a backup that it restores; a backup that is copied by hand brings the attendee back.
+delegates-to-keep-somebody-out-delete-the-record = To keep somebody out, <a href="/console/delegates/{ $id }">delete the record</a> instead: that can be undone.
+delegates-save-view = Save view
+delegates-save-the-filters = Save the filters
+delegates-remove-view = Remove view
+delegates-of-what-is-found = of what is found
+delegates-print-badges = Print badges
+delegates-no-attendees-yet = No attendees yet
+delegates-import-the-clients-list-or-add-attendees = Import the client's list, or add attendees by hand.
+delegates-this-is-the-name-of-name2 = This is the { $name } of <a href="/console/delegates/{ $id }"><strong>{ $name2 }</strong></a>.
+delegates-show-the-attendee = Show the attendee
+delegates-no-deleted-attendee-matches = No deleted attendee matches.
+delegates-try-another-spelling-or-fewer-filters-type = Try another spelling or fewer filters. Type two letters or more of names, company, e-mail, phone, job title, barcode or external ID, in any order. Type other codes whole.
+delegates-select-all-on-this-page = Select all on this page
+delegates-select-name = Select { $name }
+delegates-note-level = note: { $level }
+delegates-deleted-at = deleted { $at }
+delegates-selected-attendees = Selected attendees
+delegates-selected = Selected
+delegates-that-match = that match
+delegates-check-in = Check in…
+delegates-register-for = Register for…
+delegates-message = Message…
+delegates-badges = Badges…
+delegates-delete = Delete…
+delegates-select-nobody = Select nobody
+delegates-more-than-count-found-count-them-all = More than { $count } found. <a href="/console/delegates/count?{ $query }" hx-get="/console/delegates/count?{ $query }" hx-swap="outerHTML">Count them all</a>
+delegates-new-attendee = New attendee
+delegates-search-by-name-company-e-mail-phone = Search by name, company, e-mail, phone or code
+delegates-type-or-scan-a-badge = Type, or scan a badge
+delegates-any = any
+delegates-checked-in = Checked in
+delegates-yes = yes
+delegates-anywhere = anywhere
+delegates-only = Only
+delegates-with-a-note = with a note
+delegates-ticket-blocked = ticket blocked
+delegates-filter = Filter
+delegates-flag = Flag
+delegates-a-single-letter-such-as-p = a single letter, such as p
+delegates-show-deleted-attendees = Show deleted attendees
+delegates-expression-as-the-api-takes-it = Expression, as the API takes it
+delegates-json-it-applies-in-addition-to-the = JSON. It applies in addition to the other filters. All operators are in the <a class="link" href="/docs">reference</a>.
+delegates-search = Search
+delegates-merge-two-records-of-one-person = Merge two records of one person
+delegates-merge-the-two-the-second-record-is = Merge the two? The second record is deleted, and its badges stop working.
+delegates-name-no-id-is-kept-name2-no = <strong>{ $name }</strong> (No. { $id }) is kept; <a href="/console/delegates/{ $other }"><strong>{ $name2 }</strong></a> (No. { $other }) is deleted. What the first lacks is taken from the second; where they differ, choose.
+delegates-kept = Kept
+delegates-merged = Merged
+delegates-taken-from-the-second = taken from the second
+delegates-of-the-second-are-moved-presence-is = of the second are moved; presence is counted again.
+delegates-flags-and-details-of-both-are-kept = Flags and details of both are kept.
+delegates-blocked-because-two-valid-badges-would-admit = Blocked, because two valid badges would admit two people:
+delegates-or-the-other-one-where-you-choose = or the other one where you choose so.
+delegates-merge = Merge
+delegates-choose-another = Choose another
+delegates-keep-the-second-instead = Keep the second instead
+delegates-the-other-record-of-name = The other record of { $name }
+delegates-name-e-mail-or-code = Name, e-mail or code
+delegates-compare-with-name = Compare<span class="unseen"> with { $name }</span>
+delegates-no-matches-try-fewer-letters = No matches. Try fewer letters.
+delegates-inside-name = Inside { $name }
+delegates-since-at = since { $at }
+delegates-deleted = Deleted
+delegates-badge-as-pdf-in-another-tab = Badge<span class="unseen"> as PDF, in another tab</span>
+delegates-delete-name-gates-will-refuse-this-person = Delete { $name }? Gates will refuse this person. The record can be restored.
+delegates-this-record-is-deleted-gates-refuse-its = This record is deleted: gates refuse its codes, and others may be given them.
+delegates-restore-it-to-use-it-again = Restore it to use it again.
+delegates-refused = Refused:
+delegates-admit-anyway = Admit anyway
+delegates-check-in-by-hand = Check in by hand
+delegates-no-places-yet-create-one = No places yet. <a href="/console/devices/new">Create one</a>
+delegates-entry-rules-apply = Entry rules apply.
+delegates-timeline = Timeline
+delegates-no-activity-yet = No activity yet.
+delegates-with = with
+delegates-admitted-by-the-gate = admitted by the gate
+delegates-undo-told = Undo<span class="unseen">: { $told }</span>
+delegates-at = at
+delegates-undone-by-by-at = Undone by { $by }, { $at }
+delegates-none-yet = None yet.
+delegates-no-details-yet = No details yet.
+delegates-add-something = Add something
+delegates-flags = Flags
+delegates-bought-in = Bought in
+delegates-count-belong-to-this-attendee-the-first = { $count } belong to this attendee; the first 50 are shown.
+delegates-created-created-at-last-changed-updated-at = Created { $created_at }, last changed { $updated_at }.
+delegates-codes = Codes
+delegates-lost-block-the-label = Lost? Block<span class="unseen"> the { $label }</span>
+delegates-label-as-qr-print-it = { $label } as QR; print it
+delegates-whoever-has-this-address-can-show-the = Whoever has this address can show the ticket.
+delegates-blocked = Blocked
+delegates-kind-reason-block-by-by = { $kind }, { $reason } { $block }, by { $by }
+delegates-make-value-valid-again-for-name-in = Make { $value } valid again for { $name }, in place of the present one?
+delegates-found-use-it-again = Found: use it again
+delegates-unblock-value-anybody-may-then-be-given = Unblock { $value }? Anybody may then be given it.
+delegates-unblock = Unblock
+delegates-gate-note = Gate note
+delegates-a-note-informs-the-steward-and-refuses = A note informs the steward and refuses nobody.
+delegates-save-note = Save note
+delegates-these-are-two-people = These are two people
+delegates-these-are-count-people = These are { $count } people
+delegates-name-and-name2 = { $name } and { $name2 }
+delegates-they-may-be-two-people = They may be two people.
+delegates-their-join-differ = Their { $join } differ.
+delegates-they-share-neither = They share neither name, e-mail, phone nor company.
+delegates-merging-cannot-be-undone = Merging cannot be undone.

@@ -1,0 +1,17 @@
+deliveries-problems = Problems
+deliveries-every-destination-accepts-deliveries = Every destination accepts deliveries.
+deliveries-nothing-is-pending = Nothing is pending
+deliveries-failed-deliveries-wait-here-for-their-next = Failed deliveries wait here for their next attempt, with later ones about the same record.
+deliveries-last-failure = Last failure
+deliveries-paused = paused
+deliveries-tried = tried
+deliveries-once = once
+deliveries-attempts-times = { $attempts } times
+deliveries-not-tried-yet = not tried yet
+deliveries-first-at-since = first at { $since }
+deliveries-cancel-this-delivery-the-receiver-does-not = Cancel this delivery? The receiver does not get it.
+deliveries-the-delivery-about-about-to-line = the delivery about { $about } to { $line }
+deliveries-failed-messages = Failed messages
+deliveries-no-message-failed = No message failed.
+deliveries-they-are-not-tried-again-by-themselves = They are not tried again by themselves. An unknown outcome means that the message may have arrived.
+deliveries-all-failed-messages = All failed messages

@@ -1,0 +1,149 @@
+//! Texts by their English words. The source says in English what a property is called or why something was refused,
+//! for the API, the log and the console alike; the console finds the words in other languages here.
+
+use super::{Language, argument, lines, moments::from_english};
+use fluent_bundle::FluentArgs;
+use std::collections::HashMap;
+
+/// The file with the words that no page has.
+const WORDS: &str = "words.ftl";
+/// The file whose texts are found with arguments in them, too.
+const SENTENCES: &str = "sentences.ftl";
+
+/// The texts of a language by their English words.
+#[derive(Default)]
+pub(super) struct Phrases {
+    words: HashMap<String, String>,
+    /// The ones with the most words of their own first.
+    sentences: Vec<Sentence>,
+}
+
+/// A sentence with arguments.
+struct Sentence {
+    key: String,
+    /// The words before, between and after the arguments.
+    parts: Vec<String>,
+    names: Vec<String>,
+}
+
+impl Phrases {
+    /// Those of English files, as `said` has them.
+    pub(super) fn new(english: &[(String, String)], said: impl Fn(&str) -> Option<String>) -> Self {
+        let mut phrases = Self::default();
+        // What is for this alone comes before the words of pages.
+        let (own, pages): (Vec<_>, Vec<_>) =
+            english.iter().partition(|(file, _)| file.ends_with(WORDS));
+        for (file, text) in own.into_iter().chain(pages) {
+            for (key, words) in lines(text) {
+                let words = words.replace("{\"{\"}", "{").replace("{\"}\"}", "}");
+                if words.is_empty() {
+                    continue;
+                }
+                if !words.contains("{ $") {
+                    if let Some(said) = said(&key) {
+                        phrases.words.entry(words).or_insert(said);
+                    }
+                } else if file.ends_with(SENTENCES) {
+                    phrases.sentences.extend(Sentence::read(key, &words));
+                }
+            }
+        }
+        let length = |sentence: &Sentence| sentence.parts.iter().map(String::len).sum::<usize>();
+        phrases
+            .sentences
+            .sort_by_key(|sentence| std::cmp::Reverse(length(sentence)));
+        phrases
+    }
+}
+
+impl Sentence {
+    fn read(key: String, words: &str) -> Option<Self> {
+        let (mut parts, mut names, mut rest) = (Vec::new(), Vec::new(), words);
+        while let Some((before, after)) = rest.split_once("{ $") {
+            let (name, after) = after.split_once(" }")?;
+            parts.push(before.to_owned());
+            names.push(name.to_owned());
+            rest = after;
+        }
+        parts.push(rest.to_owned());
+        Some(Self { key, parts, names })
+    }
+
+    /// What stands for the arguments in a text of this form.
+    fn arguments<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
+        let (first, others) = self.parts.split_first()?;
+        let (last, between) = others.split_last()?;
+        let mut rest = text
+            .strip_prefix(first.as_str())?
+            .strip_suffix(last.as_str())?;
+        let mut found = Vec::with_capacity(self.names.len());
+        for part in between {
+            let (argument, after) = rest.split_once(part.as_str())?;
+            found.push(argument);
+            rest = after;
+        }
+        found.push(rest);
+        found.iter().all(|found| !found.is_empty()).then_some(found)
+    }
+}
+
+/// The text of some English words, where the language has one: of all of them, or of one sentence after the other.
+pub(super) fn find(language: &Language, english: &str) -> Option<String> {
+    whole(language, english).or_else(|| {
+        let mut is_known = false;
+        let said = english.split_inclusive(". ").map(|sentence| {
+            let words = sentence.trim_end();
+            match whole(language, words) {
+                Some(said) => {
+                    is_known = true;
+                    said + &sentence[words.len()..]
+                }
+                None => sentence.to_owned(),
+            }
+        });
+        let said: String = said.collect();
+        is_known.then_some(said)
+    })
+}
+
+/// As [`find`], of all words: as they are, or as the sentence that a page made of them.
+fn whole(language: &Language, english: &str) -> Option<String> {
+    known(language, english).or_else(|| {
+        let words = english.strip_suffix('.').unwrap_or(english);
+        let mut letters = words.chars();
+        let first = letters.next()?;
+        let lowered: String = first.to_lowercase().chain(letters).collect();
+        let found = known(language, &lowered).or_else(|| known(language, words))?;
+        let mut letters = found.chars();
+        let begin = letters.next()?;
+        let begin: String = if first.is_uppercase() {
+            begin.to_uppercase().collect()
+        } else {
+            begin.into()
+        };
+        Some(format!(
+            "{begin}{}{}",
+            letters.as_str(),
+            &english[words.len()..]
+        ))
+    })
+}
+
+fn known(language: &Language, english: &str) -> Option<String> {
+    let phrases = &language.phrases;
+    if let Some(said) = phrases.words.get(english) {
+        return Some(said.clone());
+    }
+    let mut sentences = phrases.sentences.iter();
+    sentences.find_map(|sentence| {
+        let found = sentence.arguments(english)?;
+        let mut args = FluentArgs::new();
+        for (name, found) in sentence.names.iter().zip(found) {
+            let known = phrases.words.get(found).cloned();
+            let known = known.or_else(|| from_english(found));
+            let found = known.unwrap_or_else(|| found.to_owned());
+            args.set(name.clone(), argument(found));
+        }
+        language.format(&sentence.key, Some(&args))
+    })
+}
