@@ -56,11 +56,11 @@ const COMMON: [&str; 5] = ["firstName", "lastName", "email", "phone", "company"]
 /// Tells whether two records share none of the properties that records of one person share.
 fn have_nothing_in_common(kept: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     let text = |record: &Map<String, Value>, name: &str| fold(super::text(record, name).trim());
-    let is_shared = |name: &&str| {
+    let is_shared = |name: &str| {
         let ours = text(kept, name);
         !ours.is_empty() && ours == text(other, name)
     };
-    !COMMON.iter().any(|name| is_shared(&name))
+    !COMMON.iter().any(|name| is_shared(name))
 }
 
 /// Says which of the properties by which people are told apart differ.

@@ -25,7 +25,7 @@ pub struct Form {
     pub version: String,
     /// The fault that is no single field's.
     pub failure: Option<String>,
-    /// The faults of several fields: the id and the label of each, and what is wrong.
+    /// The faults of several fields: the id and the label of each, and what is wrong. Fields of several controls have no id.
     pub faults: Vec<(String, String, String)>,
     /// Changes that somebody else made meanwhile: labels and values.
     pub meanwhile: Vec<(String, String)>,
@@ -180,7 +180,12 @@ impl Form {
             let faulty = self.groups.iter().flat_map(|group| &group.inputs);
             let faulty = faulty.filter_map(|input| {
                 let fault = input.error.clone()?;
-                Some((input.id().to_owned(), input.label.to_string(), fault))
+                let id = if input.is_one_control() {
+                    input.id()
+                } else {
+                    ""
+                };
+                Some((id.to_owned(), input.label.to_string(), fault))
             });
             self.faults = faulty.collect();
         }

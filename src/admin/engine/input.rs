@@ -380,6 +380,12 @@ impl Input {
         self.attributes.iter().any(|(name, _)| *name == attribute)
     }
 
+    /// Returns whether one control of its id fills it in.
+    pub(super) fn is_one_control(&self) -> bool {
+        use Control::{Area, Line, Number, Select};
+        matches!(self.control, Line(_) | Number { .. } | Area { .. } | Select)
+    }
+
     pub(super) fn is_lookup(&self) -> bool {
         matches!(self.control, Control::Lookup { .. })
     }

@@ -58,7 +58,7 @@ impl Preview {
         for row in &mut self.rows {
             let last = row.remove(last).text;
             let name = &mut row[first].text;
-            *name = format!("{name} {last}").trim().to_owned();
+            format!("{name} {last}").trim().clone_into(name);
         }
         self.columns.remove(last);
         self.headings.remove(last);
@@ -80,10 +80,10 @@ impl Preview {
         let day = first[..11].to_owned();
         let is_one_day = times().all(|time| time.starts_with(&day));
         for row in &mut self.rows {
-            let text = &row[at].text;
+            let text = &mut row[at].text;
             if !text.is_empty() {
-                let from = if is_one_day { day.len() } else { 0 };
-                row[at].text = text[from..text.len() - seconds].to_owned();
+                text.truncate(text.len() - seconds);
+                text.drain(..if is_one_day { day.len() } else { 0 });
             }
         }
         if is_one_day {

@@ -69,7 +69,6 @@ pub async fn workbook(app: &App, report: &Report, values: Values) -> Result<File
                 Ok(ControlFlow::Continue(()))
             },
         )?;
-        drop(sheet);
         let mut file = tempfile::tempfile_in(folder(&path)).map_err(Error::unavailable)?;
         book.save_to_writer(&mut file).map_err(Error::unavailable)?;
         file.seek(SeekFrom::Start(0)).map_err(Error::unavailable)?;
@@ -88,7 +87,7 @@ fn write(sheet: &mut Worksheet, row: u32, at: u16, value: ValueRef<'_>) -> Resul
         ValueRef::Real(number) if number.is_finite() => sheet.write_number(row, at, number),
         value => {
             let text = shown(value);
-            let held = cut(&text).map(Into::into);
+            let held = cut(&text);
             sheet.write_string(row, at, held.unwrap_or(text))
         }
     };

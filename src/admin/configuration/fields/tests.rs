@@ -18,7 +18,7 @@ fn form(is_all: bool, own: &Settings, base: &Settings, zone: &Zone) -> Fields {
         zone,
         places: &places,
     };
-    let groups = groups(is_all, own, base, &words);
+    let groups = groups(is_all, None, own, base, &words);
     Form {
         groups,
         ..Form::default()
@@ -47,13 +47,13 @@ fn a_form_says_what_the_settings_said() {
     ] {
         let own = settings(&own);
         let sent = form(false, &own, &base, &zone);
-        let read = typed_settings(&sent, false, &own, &base, &zone).unwrap();
+        let read = typed_settings(&sent, false, None, &own, &base, &zone).unwrap();
         assert_eq!(read, own);
     }
     // What is not set is not there either in the settings of all apps.
     let sent = form(true, &base, &base, &zone);
     assert_eq!(
-        typed_settings(&sent, true, &base, &base, &zone).unwrap(),
+        typed_settings(&sent, true, None, &base, &base, &zone).unwrap(),
         base
     );
 }
@@ -67,7 +67,7 @@ fn what_was_changed_without_a_tick_counts_and_a_tick_that_went_takes_it_back() {
     set(&mut sent, "allowRejected", "yes");
     sent.0.retain(|(name, _)| name != "set");
     assert_eq!(
-        typed_settings(&sent, false, &own, &base, &zone).unwrap(),
+        typed_settings(&sent, false, None, &own, &base, &zone).unwrap(),
         settings(&json!({"allowRejected": true}))
     );
 }
@@ -81,7 +81,8 @@ fn a_pin_is_replaced_removed_and_never_shown() {
         let mut sent = form(true, &own, &base, &zone);
         assert!(!sent.iter().any(|(_, value)| value.contains("0815")));
         set(&mut sent, name, value);
-        typed_settings(&sent, true, &own, &base, &zone).map(|read| read["supervisorPin"].clone())
+        typed_settings(&sent, true, None, &own, &base, &zone)
+            .map(|read| read["supervisorPin"].clone())
     };
     // One of an earlier version goes on, as short as it is.
     assert!(pin::is_of(&saved("supervisorPin", "").unwrap(), "0815"));
@@ -104,7 +105,7 @@ fn what_cannot_be_used_counts_as_not_set_and_goes() {
     }
     let sent = form(true, &own, &base, &zone);
     assert_eq!(
-        typed_settings(&sent, true, &own, &base, &zone).unwrap(),
+        typed_settings(&sent, true, None, &own, &base, &zone).unwrap(),
         base
     );
 }
@@ -136,7 +137,7 @@ fn what_does_not_fit_is_named() {
                 ]),
             }
         }
-        let cause = typed_settings(&sent, false, &none, &base, &zone).unwrap_err();
+        let cause = typed_settings(&sent, false, None, &none, &base, &zone).unwrap_err();
         let cause = super::super::edit::beside_a_field(cause).to_string();
         assert!(cause.contains(message), "{cause}");
     }

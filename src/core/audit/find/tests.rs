@@ -186,7 +186,7 @@ fn no_statement_walks_the_whole_table_or_sorts() {
         (Filter::default(), plan_of_others),
     ] {
         for order in [Order::NewestFirst, Order::OldestFirst] {
-            let explained = format!("EXPLAIN QUERY PLAN {}", sql(&filter, order));
+            let explained = format!("EXPLAIN QUERY PLAN {}", sql(&filter, order, 51));
             let mut statement = connection.prepare(&explained).unwrap();
             // Unbound, parameters are NULL: the plan is made without them.
             let plan: Vec<String> = statement

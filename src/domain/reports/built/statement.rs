@@ -258,15 +258,10 @@ fn completed(typed: &str, of_day: &str, of_minute: &str) -> String {
 
 /// A type of activity by its label.
 fn labelled(sql: &str) -> String {
-    let types = TYPES.iter();
-    let cases: String = types
-        .map(|one| {
-            format!(
-                " WHEN '{}' THEN '{}'",
-                one.name,
-                one.label.replace('\'', "''")
-            )
-        })
-        .collect();
+    let mut cases = String::new();
+    for one in &TYPES {
+        let label = one.label.replace('\'', "''");
+        cases.extend([" WHEN '", one.name, "' THEN '", &label, "'"]);
+    }
     format!("CASE {sql}{cases} ELSE {sql} END")
 }
