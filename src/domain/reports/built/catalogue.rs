@@ -320,7 +320,7 @@ impl Source {
             match column.kind {
                 Number => {}
                 Text | Flag | Activity => {
-                    groups.push((column.key.to_owned(), column.label.to_owned()))
+                    groups.push((column.key.to_owned(), column.label.to_owned()));
                 }
                 Time => groups.extend(SPANS.map(|(span, words)| {
                     let key = format!("{}.{span}", column.key);
