@@ -503,9 +503,9 @@ fn run(
             let listener = tokio::net::TcpListener::bind(listen).await.expect("a port");
             tell.send(listener.local_addr().expect("an address"))
                 .expect("told");
-            server::run(console, listener, options, async {
+            Box::pin(server::run(console, listener, options, async {
                 let _ = stopped.await;
-            })
+            }))
             .await
             .expect("it serves");
         });
