@@ -20,6 +20,8 @@ pub struct Postgres {
     programs: PathBuf,
     folder: PathBuf,
     running: Option<Child>,
+    /// Where not the usual one.
+    port: Option<u16>,
 }
 
 impl Postgres {
@@ -38,6 +40,48 @@ impl Postgres {
         database.arg("-h").arg(&server.folder);
         run(database.args(["-U", USER, USER]))?;
         Ok(server)
+    }
+
+    /// As [`Postgres::start`], also on a port of `localhost`, with TLS alone; the port.
+    #[allow(dead_code, reason = "not all who share this speak TLS")]
+    pub fn start_with_tls(folder: &Path, certificate: &str, key: &str) -> io::Result<(Self, u16)> {
+        let mut server = Self::start(folder)?;
+        let port = std::net::TcpListener::bind("127.0.0.1:0")?
+            .local_addr()?
+            .port();
+        server.kill();
+        let data = server.data();
+        let settings = format!(
+            "ssl = on\nssl_cert_file = '{0}'\nssl_key_file = '{1}'\n",
+            folder.join("server.crt").display(),
+            folder.join("server.key").display()
+        );
+        // Files of its user, which alone may read the key.
+        for (file, content) in [
+            (folder.join("server.crt"), certificate),
+            (folder.join("server.key"), key),
+            (data.join("postgresql.auto.conf"), &*settings),
+            (
+                data.join("pg_hba.conf"),
+                "local all all trust\nhostssl all all all trust\n",
+            ),
+        ] {
+            let mut written = server.command("/bin/sh");
+            let script = "rm -f \"$1\" && umask 077 && cat >\"$1\"";
+            let mut writer = written
+                .args(["-c", script, "sh"])
+                .arg(&file)
+                .stdin(Stdio::piped())
+                .spawn()?;
+            io::Write::write_all(
+                &mut writer.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?,
+                content.as_bytes(),
+            )?;
+            writer.wait()?;
+        }
+        server.port = Some(port);
+        server.run()?;
+        Ok((server, port))
     }
 
     /// A replica of a running server, in a folder of its own.
@@ -59,6 +103,7 @@ impl Postgres {
             programs: programs()?,
             folder: folder.to_owned(),
             running: None,
+            port: None,
         })
     }
 
@@ -73,12 +118,13 @@ impl Postgres {
 
     /// Starts it again, and waits until it can be asked.
     pub fn run(&mut self) -> io::Result<()> {
+        let listen = match self.port {
+            Some(_) => "listen_addresses=localhost",
+            None => "listen_addresses=",
+        };
         let mut command = self.command("postgres");
         command.arg("-D").arg(self.data());
-        command
-            .arg("-k")
-            .arg(&self.folder)
-            .args(["-c", "listen_addresses="]);
+        command.arg("-k").arg(&self.folder).args(["-c", listen]);
         self.running = Some(command.spawn()?);
         self.wait("SELECT 1", "1")
     }
@@ -184,6 +230,7 @@ impl Postgres {
         } else {
             Command::new(program)
         };
+        command.envs(self.port.map(|port| ("PGPORT", port.to_string())));
         let silent = command.current_dir("/").stdin(Stdio::null());
         silent.stdout(Stdio::null()).stderr(Stdio::null());
         command

@@ -8,7 +8,7 @@ use crate::{
     types::error::{Error, Kind, Result},
 };
 use bytes::{BufMut, BytesMut};
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use std::{
     collections::HashMap,
     error::Error as StdError,
@@ -60,6 +60,8 @@ static PUT: LazyLock<String> = LazyLock::new(|| {
 /// The connections of a hub.
 pub struct Postgres {
     config: Config,
+    /// Whose certificates count beside those that this machine trusts.
+    authority: Option<CertificateDer<'static>>,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
 }
@@ -72,6 +74,8 @@ struct Connection {
 impl Postgres {
     /// Connects, and brings the tables to the current version.
     pub async fn open(address: &str) -> Result<Self> {
+        let (address, authority) = split_authority(address);
+        let authority = authority.map(|file| read_authority(&file)).transpose()?;
         let mut config: Config = address
             .parse()
             .map_err(|cause| Error::invalid(format!("--store: {}", told(&cause))))?;
@@ -85,6 +89,7 @@ impl Postgres {
             .keepalives_idle(Duration::from_secs(10));
         let postgres = Self {
             config,
+            authority,
             idle: Mutex::default(),
             permits: Arc::new(Semaphore::new(CONNECTIONS)),
         };
@@ -101,7 +106,11 @@ impl Postgres {
         let client = if self.config.get_ssl_mode() == SslMode::Disable {
             open(&self.config, NoTls).await?
         } else {
-            open(&self.config, Tls(Arc::new(tls_config(None)?))).await?
+            open(
+                &self.config,
+                Tls(Arc::new(tls_config(self.authority.clone())?)),
+            )
+            .await?
         };
         // Whatever the server's own setting: what was acknowledged to a venue survives.
         let settings =
@@ -170,6 +179,32 @@ impl Postgres {
             .await
             .map_err(Error::defect)?
     }
+}
+
+/// Takes `sslrootcert=FILE` out of an address, which libpq knows and the driver does not.
+fn split_authority(address: &str) -> (String, Option<String>) {
+    const NAME: &str = "sslrootcert=";
+    let Some((before, rest)) = address.split_once(NAME) else {
+        return (address.to_owned(), None);
+    };
+    let end = rest.find(['&', ' ']).unwrap_or(rest.len());
+    let (file, after) = rest.split_at(end);
+    let after = after.trim_start_matches(['&', ' ']);
+    let kept = format!("{before}{after}");
+    let file = if address.contains("://") {
+        let pair = format!("{NAME}{file}");
+        form_urlencoded::parse(pair.as_bytes())
+            .next()
+            .map(|(_, file)| file.into_owned())
+    } else {
+        Some(file.trim_matches('\'').to_owned())
+    };
+    (kept.trim_end_matches(['?', '&', ' ']).to_owned(), file)
+}
+
+fn read_authority(file: &str) -> Result<CertificateDer<'static>> {
+    CertificateDer::from_pem_file(file)
+        .map_err(|cause| Error::invalid(format!("--store: sslrootcert={file}: {cause}")))
 }
 
 async fn open<T>(config: &Config, tls: T) -> Result<Client>
@@ -283,6 +318,11 @@ fn failed(cause: tokio_postgres::Error) -> Error {
 
 fn told(cause: &tokio_postgres::Error) -> String {
     let inner = cause.source().map(ToString::to_string);
+    if let Some(why) = inner.as_ref().filter(|why| why.contains("certificate")) {
+        return format!(
+            "its certificate is not trusted here ({why}); name its authority in the address: sslrootcert=FILE"
+        );
+    }
     match (cause.as_db_error(), inner) {
         (Some(cause), _) => cause.message().to_owned(),
         (None, Some(inner)) => format!("{cause}: {inner}"),
