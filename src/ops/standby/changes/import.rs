@@ -22,6 +22,7 @@ use crate::{
     types::{
         ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId,
         error::{Error, Kind, Result},
+        secret,
     },
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -179,7 +180,7 @@ fn take(tx: &Tx<'_>, ctx: &Context, (epoch, since): (i64, Position), line: &Line
 fn take_scan(tx: &Tx<'_>, ctx: &Context, epoch: i64, scan: &Scan) -> Result<Fate> {
     let nonce = match (&scan.nonce, scan.fingerprint) {
         (Some(nonce), Some(fingerprint)) => (nonce.clone(), fingerprint),
-        _ => (format!("{epoch}:{}", scan.id), [0; 16]),
+        _ => (format!("{epoch}:{}:{}", scan.id, facts(scan)), [0; 16]),
     };
     let own = scan.client.filter(|_| scan.nonce.is_some());
     let ctx = Context {
@@ -231,6 +232,12 @@ fn take_scan(tx: &Tx<'_>, ctx: &Context, epoch: i64, scan: &Scan) -> Result<Fate
         Outcome::Waiting(_) | Outcome::Replayed(_) => Fate::Known,
         Outcome::Refused(cause) => told(&cause),
     })
+}
+
+/// Tells scans of one number apart: two machines with copies of a file gave it twice.
+fn facts(scan: &Scan) -> String {
+    let facts = json!([scan.kind, scan.delegates, scan.devices, scan.recorded_at]).to_string();
+    secret::hex(&secret::digest(facts.as_bytes())[..8])
 }
 
 /// Returns whether the same happened here: somebody sent it again without a nonce.
