@@ -64,9 +64,16 @@ pub(super) fn apply(store: &Store, ctx: &Context, document: Map<String, Value>) 
             (of == part).then(|| (entry.to_owned(), value.clone()))
         });
         let of_part: Map<String, Value> = of_part.collect();
-        if let Err(cause) = apply_part(store, ctx, part, of_part) {
-            kept.insert(format!("{part}{IN}"), cause.to_string().into());
-            applied.retain(|name, _| !name.starts_with(part));
+        if apply_part(store, ctx, part, of_part.clone()).is_ok() {
+            continue;
+        }
+        // Each by itself: one that this version does not know, or cannot take, stops no other.
+        for (entry, value) in of_part {
+            let name = format!("{part}{IN}{entry}");
+            if let Err(cause) = apply_part(store, ctx, part, Map::from_iter([(entry, value)])) {
+                kept.insert(format!("{name}{IN}"), cause.to_string().into());
+                applied.shift_remove(&name);
+            }
         }
     }
     let keep = move |tx: &Tx<'_>| {
