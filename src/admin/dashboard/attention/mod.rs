@@ -10,7 +10,10 @@ use crate::{
         deliveries::problems,
         layout::{bytes, number},
     },
-    core::settings::notices,
+    core::{
+        head_office::venue::{LineState, Way},
+        settings::notices,
+    },
     db::integrity::Condition,
     domain::{
         devices,
@@ -144,6 +147,7 @@ pub fn list(
     items.extend(notices(layout, connection)?);
     items.extend(disk(app));
     items.extend(replica(app));
+    items.extend(head_office(&app.head_office.state(), now));
     let mut watched = fleet::watched(connection, app, now)?;
     watched.retain(|gate| gate.is_gate);
     items.extend(gates::of_gates(&watched, layout, now));
@@ -323,6 +327,24 @@ fn replica(app: &App) -> Option<Item> {
     )))
 }
 
+/// A head office that is out of reach, or refuses this server, for more than a minute.
+fn head_office(line: &LineState, now: Timestamp) -> Option<Item> {
+    let minutes = (now.0 - line.cut_since?.0) / 60_000;
+    let item = Item::new("head-office", Urgency::Later, "offline", "The head office");
+    let text = format!("has been out of reach for {} min", number(minutes));
+    let why = line.trouble[Way::Up as usize].as_deref();
+    let why = why.map_or_else(String::new, |why| format!("{}. ", answer::capital(why)));
+    let help = format!("{why}Check-ins go on, and what happens is pushed when the line is back.");
+    let item = item.text(text).help(help);
+    (minutes > 0).then(|| {
+        item.go(
+            ConsoleRole::Administrator,
+            "Show head office",
+            "/console/settings/head-office",
+        )
+    })
+}
+
 /// Places that take nobody more.
 fn full(connection: &Connection, inside: &[Occupied], now: Timestamp) -> Result<Vec<Item>> {
     let mut items = Vec::new();
@@ -469,5 +491,19 @@ mod tests {
         let mut order = [Urgency::Later, Urgency::Now, Urgency::Soon];
         order.sort();
         assert_eq!(order, [Urgency::Now, Urgency::Soon, Urgency::Later]);
+    }
+
+    #[test]
+    fn a_head_office_out_of_reach_is_listed_after_a_minute() {
+        let (now, mut line) = (Timestamp(10_000_000), LineState::default());
+        // Not joined, or connected.
+        assert!(head_office(&line, now).is_none());
+        line.cut_since = Some(Timestamp(now.0 - 59_000));
+        assert!(head_office(&line, now).is_none());
+        line.cut_since = Some(Timestamp(now.0 - 125_000));
+        line.trouble[Way::Up as usize] = Some("nobody answers".to_owned());
+        let item = head_office(&line, now).unwrap();
+        assert_eq!(item.text, "has been out of reach for 2 min");
+        assert!(item.help.starts_with("Nobody answers. Check-ins go on"));
     }
 }
