@@ -26,6 +26,9 @@ pub enum Access {
     Wall,
 }
 
+/// The wall display over all venues, on a hub; below that of one venue, as a screen's cookie is for that path.
+pub const WALL_OF_VENUES: &str = "/console/wall/venues";
+
 /// A page, or something that a page does.
 pub type Handler =
     Arc<dyn Fn(RequestContext) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'static>;

@@ -3,7 +3,7 @@
 
 use super::{Chart, EVERY};
 use crate::{
-    admin::{Access, Console, assets, prelude::*},
+    admin::{Access, Console, assets, prelude::*, route::WALL_OF_VENUES},
     db::counters,
     domain::{
         devices::upcoming::{Upcoming, upcoming},
@@ -91,7 +91,12 @@ async fn enter(request: RequestContext) -> Result<Response> {
     };
     let cookie =
         format!("{name}={key}; Path={PAGE}; HttpOnly; SameSite=Lax; Max-Age={COOKIE_S}{secure}");
-    let mut response = answer::go(PAGE);
+    let page = if request.console.reach.hub {
+        WALL_OF_VENUES
+    } else {
+        PAGE
+    };
+    let mut response = answer::go(page);
     response
         .headers_mut()
         .insert(header::SET_COOKIE, cookie.parse().map_err(Error::defect)?);

@@ -11,7 +11,11 @@ mod venues;
 mod wall;
 
 use super::Hub;
-use crate::admin::{prelude::*, route::Answer};
+use crate::admin::{
+    Access,
+    prelude::*,
+    route::{Answer, WALL_OF_VENUES},
+};
 use std::sync::Arc;
 
 const HERE: &str = "/console/venues";
@@ -30,13 +34,14 @@ pub fn routes(hub: &Arc<Hub>) -> Vec<Route> {
     Routes::access(VIEWER)
         .get(HERE, with(hub, venues::list))
         .get("/console/venues/attendees", with(hub, venues::find))
-        .get("/console/venues/wall", with(hub, wall::show))
         .get("/console/venues/reports/:name", with(hub, report::show))
         .get(
             "/console/venues/reports/:name/file",
             with(hub, report::file),
         )
         .get("/console/venues/:id", with(hub, venue::show))
+        .then(Access::Wall)
+        .get(WALL_OF_VENUES, with(hub, wall::show))
         .then(ADMINISTRATOR)
         .get("/console/venues/new", with(hub, venues::new))
         .post("/console/venues/new", with(hub, venues::add))
@@ -51,11 +56,14 @@ pub fn routes(hub: &Arc<Hub>) -> Vec<Route> {
 
 /// How far a venue's clock is from the hub's, in words.
 pub fn clock(ahead_ms: &i64) -> String {
-    match ahead_ms / 1_000 {
-        -2..=2 => "agrees with the head office".to_owned(),
-        seconds if seconds > 0 => format!("{seconds} s ahead of the head office"),
-        seconds => format!("{} s behind the head office", -seconds),
-    }
+    let way = if *ahead_ms > 0 { "ahead of" } else { "behind" };
+    let far = match ahead_ms.saturating_abs() / 1_000 {
+        ..=2 => return "agrees with the head office".to_owned(),
+        seconds @ ..120 => format!("{seconds} s"),
+        seconds @ ..7_200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    };
+    format!("{far} {way} the head office")
 }
 
 /// Writes into the audit what somebody did with a venue.

@@ -43,7 +43,7 @@ pub(super) async fn show(hub: Arc<Hub>, request: RequestContext) -> Result<Respo
     venues.sort_by_key(|venue| std::cmp::Reverse(venue.inside));
     venues.truncate(SHOWN);
     answer::page(&Page {
-        layout: request.layout("Wall display of all venues", Some(Area::Venues)),
+        layout: request.layout("Wall display of all venues", None),
         sums,
         venues,
     })

@@ -1,6 +1,8 @@
 //! The pages of a head office, for everybody.
 
-use super::{become_administrator, examine::Examiner, open, open_first_run};
+use super::{
+    become_administrator, examine::Examiner, open, open_first_run, origin, window::Browser,
+};
 use crate::faults::process::Served;
 
 #[test]
@@ -24,12 +26,26 @@ fn a_venue_is_added_and_every_page_of_a_hub_is_for_everybody() {
         "/console/venues/1",
         "/console/venues/attendees?q=ada",
         "/console/venues/reports/attendance",
-        "/console/venues/wall",
+        "/console/wall/venues",
         "/console/settings/head-office",
     ] {
         browser.go(page);
         faults.extend(examiner.faults(&browser, page));
     }
     assert!(faults.is_empty(), "{faults:#?}");
+    // A screen that nobody signs in at: the link opens the display over all venues, and nothing else.
+    browser.go("/console/wall/link");
+    browser.press("Create link");
+    browser.tells("Copy it now");
+    let script = "return document.getElementById('wall-address').textContent";
+    let address = browser.run(script, &[]);
+    let address = address.as_str().expect("an address");
+    let (_, path) = address.split_once("/console/").expect("a path");
+    let screen = Browser::open(&origin(&served));
+    screen.go(&format!("/console/{path}"));
+    screen.arrives_at("/console/wall/venues");
+    screen.tells("Arrived at all venues");
+    screen.go("/console/venues");
+    screen.arrives_at("/console/sign-in");
     drop(served);
 }
