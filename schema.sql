@@ -21,7 +21,8 @@ CREATE TABLE settings (
 -- others, and 'in use', a number of whoever has the file open to write, which the lock file has, too
 -- (src/db/usage.rs); 'file interaction' and 'file change', which the file has at least without its log
 -- (src/db/moments.rs); 'anonymous announced' and 'anonymous begun', since when that is so
--- (src/domain/erasure/anonymous.rs).
+-- (src/domain/erasure/anonymous.rs); 'head office run MARK', when the server with that mark began to push to
+-- the head office (src/core/head_office/venue.rs).
 CREATE TABLE counters (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
@@ -1319,7 +1320,9 @@ CREATE TABLE hub_venues (
     conflicts    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- Pairing codes that were not used yet.
+-- Pairing codes that were not used yet, by their hash; 'run MARK', the running server that pushes for the venue, until
+-- when others wait for it to go on; and 'copy MARK', another server with the venue's file that was refused, until when that is
+-- said.
 CREATE TABLE hub_codes (
     hash       TEXT PRIMARY KEY,
     venue      INTEGER NOT NULL,

@@ -24,7 +24,7 @@ pub enum Command {
         url: String,
         /// The code, which is good once.
         code: String,
-        /// The authority that signed the head office's certificate (PEM), such as one from its /gate/trust.
+        /// The authority that signed the head office's certificate, such as the file from its /gate/trust.
         #[arg(long, value_name = "FILE")]
         ca: Option<PathBuf>,
     },
@@ -41,7 +41,9 @@ pub fn run(command: Command, store: &Store, json: bool) -> Result<()> {
     match command {
         Command::Join { url, code, ca } => {
             let ca = ca.map(|path| {
-                std::fs::read_to_string(&path).map_err(|cause| Error::field(path.display(), cause))
+                let read = std::fs::read(&path);
+                let read = read.map_err(|cause| Error::field(path.display(), cause));
+                read.map(|certificate| venue::authority(&certificate))
             });
             let ctx = super::context(store, "admin")?;
             let runtime = tokio::runtime::Builder::new_current_thread()

@@ -190,9 +190,11 @@ pub static TABLES: &[Table] = &[
     kept("head_office", &[(Plain, "id venue name hubs secret ca joined_at")]).with_json("hubs"),
     set_back("office_feed", &[(Plain, "id cursor round is_snapshot configuration kept")]).with_json("configuration kept"),
     set_back("office_records", &[
-        (AttendeeWhere("type <> 'device'"), "local_id"), (Personal, "applied kept"), (Plain, "type office_id round"),
+        (ByFeature, "applied kept"), (Plain, "type office_id local_id round"),
     ]).with_json("applied kept")
-        .goes("type <> 'device' AND local_id IN (SELECT id FROM delegates WHERE created_at < :until)"),
+        // The row stays, so that the head office's copy does not come again.
+        .blank("applied = '{}', kept = '{\"anonymous\":true}'", "type <> 'device' AND applied <> '{}'
+            AND local_id IN (SELECT id FROM delegates WHERE created_at < :until)"),
     set_back("logo", &[(Plain, "id content_type content updated_at")]),
 
     set_back("delegates", &[

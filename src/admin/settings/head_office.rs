@@ -82,6 +82,10 @@ impl KeptRow {
         };
         let (label, [office, venue]) = match property.as_str() {
             "record" => ("could not be taken over", [String::new(), text(&venue)]),
+            venue::ERASED => (
+                "the record itself",
+                [String::new(), "erased here".to_owned()],
+            ),
             "deleted" => {
                 let word = |value: &Value| {
                     if *value == true {

@@ -16,6 +16,11 @@ pub const PAIR: &str = "/hub/pair";
 pub const PUSH: &str = "/hub/changes";
 /// Where it fetches what the head office owns; with `since` and `wait`, as `GET /changes`.
 pub const PULL: &str = "/hub/down";
+/// The header by which two servers with copies of one file are told apart: the mark of the running server, and those of
+/// the runs of its file before, the newest first.
+pub const RUN: &str = "Gatepost-Run";
+/// Marks that a server sends, its own included: a hub that was restored still knows one of them.
+pub const RUNS_MAX: usize = 20;
 
 /// A pairing code, handed in.
 #[derive(Debug, Clone, Serialize, Deserialize)]

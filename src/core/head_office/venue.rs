@@ -1,19 +1,22 @@
 //! The venue's end: the head office that it joined, how the line is, and calls to a hub.
 
-use super::{Paired, Pushed};
+use super::{Paired, Pushed, RUN, RUNS_MAX};
 use crate::{
     core::{
         Context,
         audit::{self, Change},
+        keyed::Key,
         outgoing::{Client, Method, Reach, Request, check_private_url},
     },
     db::{Tx, counters},
     types::{
         Timestamp,
         error::{Error, Result},
+        secret,
         text::shortened_to,
     },
 };
+use data_encoding::BASE64;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use rusqlite::{Connection, OptionalExtension, params};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
@@ -33,6 +36,8 @@ use tokio::sync::Notify;
 const WHOLE_MAX: Duration = Duration::from_secs(60);
 /// The most that is read of an answer, and the most that it may unpack to.
 const ANSWER_MAX_BYTES: usize = 16 << 20;
+/// The most that is told of a hub's own words.
+const WHY_MAX_CHARS: usize = 400;
 const UNPACKED_MAX_BYTES: u64 = 64 << 20;
 
 /// The row of `head_office`. It has no `Debug`, as it holds a secret.
@@ -133,8 +138,36 @@ pub fn leave(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
     note(tx, ctx, "delete", None)
 }
 
+/// What the counters of runs begin with; the mark follows.
+const RUN_COUNTER: &str = "head office run ";
+
+/// Writes the mark of the running server into the file, before a hub hears it; the marks, the newest first. A copy of the
+/// file lacks those of runs after it was made.
+pub fn begin_run(tx: &Tx<'_>, mark: &str) -> Result<Vec<String>> {
+    let own = format!("{RUN_COUNTER}{mark}");
+    let mut statement = tx.prepare_cached(
+        "SELECT name FROM counters WHERE name GLOB 'head office run *' AND name <> ?1 ORDER BY value DESC",
+    )?;
+    let before = statement.query_map([&own], |row| row.get(0))?;
+    let before = before.collect::<rusqlite::Result<Vec<String>>>()?;
+    for old in before.iter().skip(RUNS_MAX - 1) {
+        tx.execute("DELETE FROM counters WHERE name = ?1", [old])?;
+    }
+    counters::set(tx, &own, tx.now().0)?;
+    let before = before.iter().take(RUNS_MAX - 1);
+    let before = before.filter_map(|name| name.strip_prefix(RUN_COUNTER));
+    Ok([mark]
+        .into_iter()
+        .chain(before)
+        .map(ToOwned::to_owned)
+        .collect())
+}
+
 fn forget(tx: &Tx<'_>) -> Result<()> {
-    Ok(tx.execute_batch("DELETE FROM head_office; DELETE FROM office_feed")?)
+    Ok(tx.execute_batch(
+        "DELETE FROM head_office; DELETE FROM office_feed;
+         DELETE FROM counters WHERE name GLOB 'head office run *'",
+    )?)
 }
 
 /// Keeps the addresses that a hub told, where they are others and may be called.
@@ -147,6 +180,36 @@ pub fn keep_hubs(tx: &Tx<'_>, hubs: &[String]) -> Result<()> {
         [json!(hubs).to_string()],
     )?;
     Ok(())
+}
+
+/// The mark of a row whose attendee was erased here, and of one who was made anonymous: neither is taken over again.
+pub const ERASED: &str = "erased";
+pub const ANONYMOUS: &str = "anonymous";
+
+/// Takes what the head office sent of an attendee out of the file, blocked codes included. That they were erased stays, so
+/// that they do not come back; by a hash they are told from somebody who gets their number later.
+pub fn erase(tx: &Tx<'_>, attendee: i64) -> Result<()> {
+    let mut found = tx.prepare(
+        "SELECT type, office_id, applied ->> '$.publicId' FROM office_records WHERE type <> 'device' AND local_id = ?1",
+    )?;
+    let rows = found.query_map([attendee], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    let rows = rows.collect::<rusqlite::Result<Vec<(String, i64, Option<String>)>>>()?;
+    for (record_type, office, public_id) in rows {
+        let mark = public_id.map(|id| erased_mark(tx, &id)).transpose()?;
+        tx.execute(
+            "UPDATE office_records SET applied = '{}', kept = ?3 WHERE type = ?1 AND office_id = ?2",
+            params![record_type, office, json!({ERASED: mark}).to_string()],
+        )?;
+    }
+    Ok(())
+}
+
+/// The mark by which an erased attendee is known from another one with the same number.
+pub fn erased_mark(tx: &Tx<'_>, public_id: &str) -> Result<String> {
+    let hash = Key::find_or_make(tx)?.hash(format!("erased {public_id}").as_bytes())?;
+    Ok(secret::hex(&hash[..8]))
 }
 
 fn note(tx: &Tx<'_>, ctx: &Context, action: &'static str, after: Option<Value>) -> Result<()> {
@@ -185,10 +248,30 @@ pub enum Way {
 #[derive(Default)]
 pub struct Line {
     state: Mutex<LineState>,
+    run: Run,
     /// Wakes both ways: the venue joined or left, or values are kept.
     pub woken: Notify,
     failures: AtomicUsize,
     client: Mutex<Option<(Option<String>, Arc<Client>)>>,
+}
+
+/// The run of a server, which a hub tells from that of another server with a copy of the same file.
+struct Run {
+    mark: String,
+    /// The header; empty until the mark is in the file.
+    header: Mutex<String>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        let mut mark = [0; 8];
+        // Without it no secret is made either, and no server starts.
+        let _ = getrandom::fill(&mut mark);
+        Self {
+            mark: secret::hex(&mark),
+            header: Mutex::default(),
+        }
+    }
 }
 
 /// Why a hub did not do what it was asked.
@@ -208,6 +291,7 @@ impl Trouble {
         match self {
             Self::Away(why) => format!("the head office does not answer: {why}"),
             Self::Refused(401, _) => "the head office does not know this venue, or revoked it; join again with a new code".to_owned(),
+            Self::Refused(409, why) => format!("the head office takes nothing of this server: {why}"),
             Self::Refused(404, _) => "no head office answers at this address".to_owned(),
             Self::Refused(status, why) => format!("the head office answered {status}: {why}"),
             Self::Elsewhere(_) => "the head office is elsewhere in the feed".to_owned(),
@@ -222,6 +306,30 @@ impl Line {
 
     pub fn state(&self) -> LineState {
         self.lock().clone()
+    }
+
+    /// The mark of this run.
+    pub fn run(&self) -> &str {
+        &self.run.mark
+    }
+
+    /// Sends the marks of the file's runs with every call from now on.
+    pub fn begin(&self, marks: &[String]) {
+        *self
+            .run
+            .header
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = marks.join(" ");
+    }
+
+    fn marks(&self) -> String {
+        let header = self.run.header.lock();
+        header.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns whether the file has the mark of this run.
+    pub fn has_begun(&self) -> bool {
+        !self.marks().is_empty()
     }
 
     /// Begins anew: the venue joined or left.
@@ -286,7 +394,8 @@ impl Line {
     ) -> Result<T, Trouble> {
         let failures = self.failures.load(Relaxed);
         let request = request(office.hub(failures))
-            .header("Authorization", format!("Bearer {}", office.secret));
+            .header("Authorization", format!("Bearer {}", office.secret))
+            .header(RUN, self.marks());
         let client = self.client(office.ca.as_deref());
         let called = call(&client, request).await;
         if matches!(
@@ -321,6 +430,15 @@ fn new_client(ca: Option<&str>) -> Client {
     Client::new(|| Reach::Local)
         .with_limits(WHOLE_MAX, ANSWER_MAX_BYTES)
         .trusting(ca)
+}
+
+/// A certificate in PEM, of a file that has it in PEM or as bytes (DER), as /gate/trust gives it.
+pub fn authority(file: &[u8]) -> String {
+    if let Ok(text) = std::str::from_utf8(file) {
+        return text.to_owned();
+    }
+    let encoded = BASE64.encode(file);
+    format!("-----BEGIN CERTIFICATE-----\n{encoded}\n-----END CERTIFICATE-----\n")
 }
 
 /// Hands in a pairing code.
@@ -365,7 +483,7 @@ async fn call<T: DeserializeOwned>(client: &Client, request: Request) -> Result<
     }
     let told: Value = serde_json::from_slice(&body).unwrap_or_default();
     let why = told["meta"]["error"]["message"].as_str();
-    let why = shortened_to(why.unwrap_or("nothing more is told"), 200);
+    let why = shortened_to(why.unwrap_or("nothing more is told"), WHY_MAX_CHARS);
     Err(Trouble::Refused(answer.status, why))
 }
 

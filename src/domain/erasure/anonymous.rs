@@ -231,7 +231,7 @@ async fn run(app: &App, until: Timestamp, now: Timestamp) -> Result<()> {
                 record_type: "delegate",
                 record_id: None,
                 before: None,
-                after: Some(json!({"attendees": people})),
+                after: Some(json!({"attendees": people, "until": until.0})),
             },
         )
     };

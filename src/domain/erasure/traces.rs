@@ -8,7 +8,7 @@ use super::{
 use crate::{
     core::{
         changes::{self, action},
-        idempotency,
+        head_office, idempotency,
         keyed::Key,
         settings,
     },
@@ -171,6 +171,7 @@ pub(super) fn take_out(
         for table in TABLES {
             remove_rows(tx, table, *person)?;
         }
+        head_office::venue::erase(tx, person.0)?;
         let of_person = "record_type = 'delegate' AND record_id = ?1";
         changes::empty(tx, of_person, [person])?;
         noted::note(tx, Erased::Delegate, person.0)?;

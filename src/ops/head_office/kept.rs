@@ -5,8 +5,11 @@ use super::{
     records::{BLOCKED, DELETED, RECORD, Row, code_of, current, resource},
 };
 use crate::{
-    core::head_office::Kept,
-    domain::delegates::blocked,
+    core::head_office::{
+        Kept,
+        venue::{ANONYMOUS, ERASED},
+    },
+    domain::delegates::{self, blocked},
     types::{Zone, error::Result},
 };
 use rusqlite::Connection;
@@ -45,6 +48,9 @@ pub fn listed(connection: &Connection, zone: &Zone) -> Result<Vec<Local>> {
         };
         for (property, office) in row.kept {
             let (office, venue) = match property.as_str() {
+                ANONYMOUS => continue,
+                ERASED if record_type != delegates::RESOURCE.name => continue,
+                ERASED => (Value::Null, true.into()),
                 RECORD => (Value::Null, office),
                 DELETED => (office, ours.is_none().into()),
                 BLOCKED => {

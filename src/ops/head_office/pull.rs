@@ -42,8 +42,8 @@ pub async fn run(app: &App) {
                 .transpose()
         });
         let (office, state) = match state {
-            Ok(Some(state)) => state,
-            Ok(None) => {
+            Ok(Some(state)) if line.has_begun() => state,
+            Ok(_) => {
                 rest(line, super::LOOK).await;
                 continue;
             }
@@ -162,13 +162,11 @@ async fn step(app: &App, office: &HeadOffice, mut state: State) -> Result<(), St
             Snapshot::Gone
         };
     }
-    let items = pull
-        .items
-        .iter()
-        .map(|item| serde_json::from_str(item.get()));
+    // Those of another form are of a newer head office.
+    let items = pull.items.iter();
     let items: Vec<Item> = items
-        .collect::<Result<_, _>>()
-        .map_err(Error::invalid_cause)?;
+        .filter_map(|item| serde_json::from_str(item.get()).ok())
+        .collect();
     let ctx = context(app);
     take_all(app, &ctx, state.round, items).await?;
     if state.snapshot != Snapshot::No && !pull.more {
@@ -238,9 +236,15 @@ async fn take(
         };
         for (item, fate) in app.store.write_bulk(apply).await? {
             match fate {
-                Fate::Done => {}
+                Fate::Done | Fate::Unknown => {}
                 Fate::Waits => waiting.push(item),
-                Fate::Erases(id) => erasure::erase(app, ctx.clone(), id, None).await.map(drop)?,
+                Fate::Erases(id) => {
+                    erasure::erase(app, ctx.clone(), id, None).await?;
+                    // They are gone at both ends: nothing of them is to be known.
+                    let of_ctx = ctx.clone();
+                    let forget = move |tx: &Tx<'_>| records::take(tx, &of_ctx, round, &item, true);
+                    app.store.write(forget).await?;
+                }
             }
         }
     }

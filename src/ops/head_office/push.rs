@@ -40,7 +40,10 @@ pub async fn run(app: &App) {
         let office = match app.store.look_up(HeadOffice::find) {
             Ok(Some(office)) => office,
             Ok(None) => {
-                pusher = None;
+                if pusher.take().is_some() {
+                    // It left, perhaps by another process.
+                    line.renew();
+                }
                 rest(line, super::LOOK).await;
                 continue;
             }
@@ -66,6 +69,8 @@ struct Pusher {
     at: Option<String>,
     /// The hub told where it is.
     is_known: bool,
+    /// The file has the mark of this run.
+    has_begun: bool,
     limit: usize,
     failures: u32,
     told: Instant,
@@ -82,6 +87,7 @@ impl Pusher {
             office,
             at: None,
             is_known: false,
+            has_begun: false,
             limit: ITEMS_MAX,
             failures: 0,
             told: Instant::now(),
@@ -122,6 +128,12 @@ impl Pusher {
     }
 
     async fn push(&mut self, found: Option<Found>) -> Result<()> {
+        if !self.has_begun {
+            let mark = self.line().run().to_owned();
+            let marks = self.app.store.write(move |tx| venue::begin_run(tx, &mark));
+            self.line().begin(&marks.await?);
+            self.has_begun = true;
+        }
         let items = found.as_ref().map(|found| found.page.items.len());
         let (packed, kept) = self.prepare(found).await?;
         self.told = Instant::now();

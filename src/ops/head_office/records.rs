@@ -7,6 +7,7 @@
 use crate::{
     core::{
         Context,
+        head_office::venue::{ANONYMOUS, ERASED, erased_mark},
         records::{Kind, Resource, Selection, input::referred, write},
     },
     db::Tx,
@@ -37,6 +38,8 @@ pub(super) struct Item {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Done,
+    /// It is of a type that this version does not know.
+    Unknown,
     /// It refers to a record that did not come yet.
     Waits,
     /// This attendee was erased there.
@@ -81,6 +84,13 @@ impl Row {
         Ok(row.optional()?)
     }
 
+    /// Returns whether its attendee was erased or made anonymous here.
+    fn is_forgotten(&self) -> bool {
+        [ERASED, ANONYMOUS]
+            .iter()
+            .any(|mark| self.kept.contains_key(*mark))
+    }
+
     fn save(&self, tx: &Tx<'_>, round: i64) -> Result<()> {
         let kept = (!self.kept.is_empty()).then(|| json!(self.kept).to_string());
         tx.prepare_cached(
@@ -123,8 +133,11 @@ pub(super) fn take(
     is_last: bool,
 ) -> Result<Fate> {
     let row = Row::find(tx, &item.record_type, item.id)?;
-    if item.action == "delete" {
-        return row.map_or(Ok(Fate::Done), |row| gone(tx, ctx, row, &item.kind, round));
+    match item.action.as_str() {
+        "upsert" => {}
+        "delete" => return row.map_or(Ok(Fate::Done), |row| gone(tx, ctx, row, &item.kind, round)),
+        // Of a newer head office.
+        _ => return Ok(Fate::Done),
     }
     let mut row = row.unwrap_or_else(|| Row {
         record_type: item.record_type.clone(),
@@ -138,7 +151,8 @@ pub(super) fn take(
     let taken = tx.nested(|tx| match resource(&item.record_type) {
         Some(resource) => take_record(tx, ctx, resource, &mut row, item, is_last),
         None if item.record_type == blocked::CODE => take_code(tx, ctx, &mut row, item, is_last),
-        None => Ok(Fate::Waits),
+        // Of a newer head office, too: nothing waits for it.
+        None => Ok(Fate::Unknown),
     });
     match taken {
         Err(cause) if matches!(cause.kind, ErrorKind::Unavailable | ErrorKind::Defect) => {
@@ -148,8 +162,8 @@ pub(super) fn take(
             row.kept = Map::from_iter([(RECORD.to_owned(), cause.to_string().into())]);
             row.applied = applied;
         }
-        Ok(Fate::Waits) => return Ok(Fate::Waits),
-        Ok(_) => {}
+        Ok(Fate::Done) => {}
+        Ok(fate) => return Ok(fate),
     }
     row.save(tx, round)?;
     Ok(Fate::Done)
@@ -164,6 +178,12 @@ fn take_record(
     is_last: bool,
 ) -> Result<Fate> {
     let mut theirs = flat(resource, &ctx.settings.zone, item.data.clone());
+    if row.is_forgotten() {
+        if !is_another(tx, row, &theirs)? {
+            return Ok(Fate::Done);
+        }
+        (row.local, row.kept) = (0, Map::new());
+    }
     // A head office that went back gives numbers a second time: this is another record.
     if row.applied.contains_key(PUBLIC_ID) && row.applied.get(PUBLIC_ID) != theirs.get(PUBLIC_ID) {
         (row.local, row.applied) = (0, Map::new());
@@ -174,6 +194,7 @@ fn take_record(
             continue;
         };
         match Row::find(tx, resource.name, office)? {
+            Some(of) if of.is_forgotten() => theirs.shift_remove(field.name),
             Some(of) if of.local > 0 => theirs.insert(field.name.to_owned(), of.local.into()),
             _ if is_last => theirs.shift_remove(field.name),
             _ => return Ok(Fate::Waits),
@@ -206,6 +227,15 @@ fn take_record(
     });
     write::patch(tx, ctx, resource, row.local, nested(&ours, body))?;
     Ok(Fate::Done)
+}
+
+/// Returns whether a head office that went back gave the number of somebody who was erased here to another one.
+fn is_another(tx: &Tx<'_>, row: &Row, theirs: &Map<String, Value>) -> Result<bool> {
+    let text = |of: &Map<String, Value>, name: &str| of.get(name)?.as_str().map(ToOwned::to_owned);
+    Ok(match (text(&row.kept, ERASED), text(theirs, PUBLIC_ID)) {
+        (Some(mark), Some(public_id)) => erased_mark(tx, &public_id)? != mark,
+        _ => false,
+    })
 }
 
 /// Counts as applied what the venue has by now as the head office had it: the difference is settled.
@@ -368,6 +398,9 @@ pub(super) fn gone(
 
 /// Lists that the head office lacks a record, without taking that for a deletion.
 pub(super) fn missing(tx: &Tx<'_>, ctx: &Context, mut row: Row, round: i64) -> Result<()> {
+    if row.is_forgotten() {
+        return row.save(tx, round);
+    }
     let is_here = match resource(&row.record_type) {
         Some(resource) => current(tx, resource, &ctx.settings.zone, row.local)?.is_some(),
         None => true,
@@ -417,6 +450,15 @@ fn take_code(
         None if is_last => return Err(Error::field(name, "its attendee is not known here")),
         None => return Ok(Fate::Waits),
     };
+    let is_forgotten = row.is_forgotten();
+    if holder.is_forgotten() || is_forgotten && row.local == holder.local {
+        row.local = holder.local;
+        row.kept = Map::from_iter([(ERASED.to_owned(), Value::Null)]);
+        return Ok(Fate::Done);
+    }
+    if is_forgotten {
+        row.local = 0;
+    }
     let is_blocked = blocked::get(tx, name, value)?.is_some();
     row.kept.clear();
     if !is_blocked && row.local > 0 {

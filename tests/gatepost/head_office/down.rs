@@ -1,7 +1,11 @@
 //! The way down: what the head office owns reaches the venue, and what the venue changed meanwhile stays.
 
 use super::{hub::Hub, *};
-use gatepost::{core::head_office::Kept, types::Zone};
+use gatepost::{
+    core::head_office::Kept,
+    domain::erasure::{anonymous, erase},
+    types::{Timestamp, Zone},
+};
 use serde_json::{Value, json};
 
 /// An item of the head office's feed.
@@ -298,6 +302,21 @@ fn the_configuration_of_the_head_office_holds_but_for_what_the_venue_set() {
 }
 
 #[test]
+fn a_setting_that_this_version_does_not_know_stops_no_other() {
+    let (server, _, hub) = venue();
+    let settings = json!({"dayStartsAt": "04:00", "hologram": {"on": true}});
+    hand_down(
+        &server,
+        &hub,
+        &json!({"configuration": {"settings": settings, "holograms": [1]}}),
+    );
+    assert_eq!(server.count("settings WHERE name = 'dayStartsAt'"), 1);
+    let listed = kept(&server);
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!(listed[0].property, "settings/hologram");
+}
+
+#[test]
 fn the_head_office_takes_a_setting_back_that_it_gave() {
     let (server, _, hub) = venue();
     hand_down(
@@ -308,4 +327,121 @@ fn the_head_office_takes_a_setting_back_that_it_gave() {
     assert_eq!(server.count("settings WHERE name = 'dayStartsAt'"), 1);
     hand_down(&server, &hub, &json!({"configuration": {"settings": {}}}));
     assert_eq!(server.count("settings WHERE name = 'dayStartsAt'"), 0);
+}
+
+/// A person of the head office, with a blocked code.
+fn ada_and_her_old_ticket(first: &str) -> [Value; 2] {
+    let old = json!({"kind": "barcode", "value": "OLD", "delegate": {"id": 3}, "reason": "reported lost"});
+    let ada = json!({"barcode": "A", "firstName": first, "lastName": "Lovelace", "email": "ada@example.org", "publicId": "p-3"});
+    [upsert("delegate", 3, &ada), upsert("blocked-code", 1, &old)]
+}
+
+#[test]
+fn who_was_erased_here_does_not_come_back() {
+    let (server, api, hub) = venue();
+    items(&server, &hub, &ada_and_her_old_ticket("Ada"));
+    let id = api.get("/delegate/barcode:A").id();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let erased = erase(&server.app, server.context(), id, None);
+    runtime.block_on(erased).expect("erased");
+    // Neither with a change, nor with a snapshot.
+    items(&server, &hub, &ada_and_her_old_ticket("Augusta"));
+    let page = ada_and_her_old_ticket("A.");
+    hand_down(&server, &hub, &json!({"reset": true, "items": page}));
+    assert_eq!(server.count("delegates") + server.count("blocked_codes"), 0);
+    for word in ["Lovelace", "ada@", "OLD", "Augusta", "p-3"] {
+        let of_it = format!("office_records WHERE applied || coalesce(kept, '') LIKE '%{word}%'");
+        assert_eq!(server.count(&of_it), 0, "{word}");
+    }
+    // The head office hears that, and nothing else of them.
+    let expected = Kept {
+        record_type: "delegate".into(),
+        id: 3,
+        property: "erased".into(),
+        office: Value::Null,
+        venue: true.into(),
+    };
+    assert_eq!(kept(&server), std::slice::from_ref(&expected));
+    server.app.head_office.renew();
+    hub.wait("the hub lists it", |hub| {
+        hub.pushes
+            .iter()
+            .any(|push| push["kept"] == json!([expected]))
+    });
+    // Somebody else who gets their number at a head office that went back is no such person.
+    let grace = json!({"barcode": "G", "lastName": "Hopper", "publicId": "another"});
+    items(&server, &hub, &[upsert("delegate", 3, &grace)]);
+    api.get("/delegate/barcode:G").shows("lastName", "Hopper");
+    assert_eq!(kept(&server), []);
+}
+
+#[test]
+fn of_who_was_erased_at_both_ends_nothing_is_kept() {
+    let (server, api, hub) = venue();
+    items(&server, &hub, &ada_and_her_old_ticket("Ada"));
+    let id = api.get("/delegate/barcode:A").id();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let erased = erase(&server.app, server.context(), id, None);
+    runtime.block_on(erased).expect("erased");
+    items(
+        &server,
+        &hub,
+        &[
+            delete("delegate", 3, "erased"),
+            delete("blocked-code", 1, "deleted"),
+        ],
+    );
+    assert_eq!(server.count("office_records"), 0);
+}
+
+#[test]
+fn who_became_anonymous_here_stays_so() {
+    let (server, api, hub) = venue();
+    let day = 24 * 3_600_000;
+    let now = Timestamp::now().0;
+    items(&server, &hub, &ada_and_her_old_ticket("Ada"));
+    let ended = Zone::default().iso(Timestamp(now - 30 * day));
+    api.event(&json!({"eventName": "Summit", "eventStartAt": ended, "eventEndAt": ended}));
+    server.sql(&format!(
+        "UPDATE delegates SET created_at = {}",
+        now - 40 * day
+    ));
+    server.settings(&json!({"retention": {"anonymiseAfterDays": 1}}));
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for at in [now, now + 8 * day] {
+        let looked = runtime.block_on(anonymous::tick(&server.app, Timestamp(at)));
+        looked.expect("a look");
+    }
+    let named = "delegates WHERE coalesce(first_name, last_name, barcode, email) IS NOT NULL";
+    assert_eq!((server.count("delegates"), server.count(named)), (1, 0));
+    items(&server, &hub, &ada_and_her_old_ticket("Augusta"));
+    assert_eq!((server.count("delegates"), server.count(named)), (1, 0));
+    assert_eq!(server.count("blocked_codes WHERE value = 'OLD'"), 0);
+    assert_eq!(kept(&server), []);
+    // Erased there is erased here, too.
+    items(&server, &hub, &[delete("delegate", 3, "erased")]);
+    assert_eq!(server.count("delegates"), 0);
+}
+
+#[test]
+fn what_a_newer_head_office_says_stops_nothing_and_harms_nothing() {
+    let (server, api, hub) = venue();
+    items(&server, &hub, &ada_and_her_old_ticket("Ada"));
+    let mut archived = delete("delegate", 3, "archived");
+    archived["action"] = "archive".into();
+    let grace = json!({"barcode": "B", "lastName": "Hopper", "seat": {"row": 4}});
+    items(
+        &server,
+        &hub,
+        &[
+            upsert("seat", 1, &json!({"row": "A"})),
+            archived,
+            json!({"type": "delegate", "id": "x-3", "action": "upsert", "data": null}),
+            upsert("delegate", 4, &grace),
+        ],
+    );
+    api.get("/delegate/barcode:A").shows("firstName", "Ada");
+    api.get("/delegate/barcode:B").shows("lastName", "Hopper");
+    assert_eq!(kept(&server), []);
+    assert_eq!(line(&server).trouble, [None, None]);
 }
