@@ -4,10 +4,11 @@ use super::{
     Hub, down,
     ingest::{self, Sender, Taken},
     lost,
-    venues::{self, Venue},
+    runs::{self, Run},
+    venues,
 };
 use crate::{
-    core::head_office::{PairRequest, Push},
+    core::head_office::{PairRequest, Push, RUN},
     identity::throttle::{self, Account},
     types::{
         Timestamp,
@@ -88,6 +89,11 @@ fn bearer(request: &Request) -> Result<String> {
         })
 }
 
+/// The marks of the server that asks.
+fn run(request: &Request) -> Run {
+    Run::parse(request.header(RUN).unwrap_or_default())
+}
+
 /// `POST /hub/pair`.
 pub async fn pair(
     hub: &Hub,
@@ -128,19 +134,22 @@ pub async fn push(
     let known = bearer.clone();
     // Before the body: of others nothing is read.
     hub.store
-        .read(move |sql| Venue::of_bearer(sql, &known).map(drop))
+        .read(move |sql| venues::Venue::of_bearer(sql, &known).map(drop))
         .await?;
     let sent = read_as_sent(request, body, PUSH_MAX_BYTES).await?;
     let _permit = hub.pushes.acquire().await.map_err(Error::defect)?;
     let text = as_written(request, sent, UNPACKED_MAX_BYTES)?;
     let push: Push<'_> = parse_aside(text.len(), || serde_json::from_slice(&text))
         .map_err(|cause| Error::invalid(format!("not a push: {cause}")))?;
-    Ok(
-        match ingest::take(&hub.store, Sender::Venue { bearer }, push, Timestamp::now()).await? {
-            Taken::Stored(told) => answer(StatusCode::OK, &told)?,
-            Taken::Elsewhere(told) => answer(StatusCode::CONFLICT, &told)?,
-        },
-    )
+    let sender = Sender::Venue {
+        bearer,
+        run: run(request),
+    };
+    let taken = ingest::take(&hub.store, sender, push, Timestamp::now()).await?;
+    Ok(match taken {
+        Taken::Stored(told) => answer(StatusCode::OK, &told)?,
+        Taken::Elsewhere(told) => answer(StatusCode::CONFLICT, &told)?,
+    })
 }
 
 /// A body as it was before it was packed, of at most `max` bytes.
@@ -170,7 +179,7 @@ fn unpacked(packed: &[u8], max: usize) -> Result<Vec<u8>> {
 
 /// `GET /hub/down?since=&wait=`.
 pub async fn pull(hub: &Hub, request: &Request) -> Result<Response, Failure> {
-    let bearer = bearer(request)?;
+    let (bearer, run) = (bearer(request)?, run(request));
     let query: Vec<(String, String)> =
         form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
             .into_owned()
@@ -191,9 +200,9 @@ pub async fn pull(hub: &Hub, request: &Request) -> Result<Response, Failure> {
         .and_then(down::confirmed)
         .filter(|at| *at != (0, 0))
     {
-        let bearer = bearer.clone();
+        let (bearer, run) = (bearer.clone(), run.clone());
         let confirm = move |sql: &mut dyn super::store::Sql| {
-            let venue = Venue::of_bearer(sql, &bearer)?;
+            let venue = runs::of_caller(sql, &bearer, &run, Timestamp::now())?;
             lost::confirm(sql, venue.id, confirmed)
         };
         hub.store.write(confirm).await?;
@@ -201,9 +210,9 @@ pub async fn pull(hub: &Hub, request: &Request) -> Result<Response, Failure> {
     let mut changed = hub.down.subscribe();
     loop {
         changed.borrow_and_update();
-        let (bearer, since) = (bearer.clone(), since.clone());
+        let (bearer, run, since) = (bearer.clone(), run.clone(), since.clone());
         let read = move |sql: &mut dyn super::store::Sql| {
-            let venue = Venue::of_bearer(sql, &bearer)?;
+            let venue = runs::of_caller(sql, &bearer, &run, Timestamp::now())?;
             down::pull(sql, &venue, since.as_deref())
         };
         let (pull, is_new) = hub.store.read(read).await?;

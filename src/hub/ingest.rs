@@ -5,11 +5,12 @@
 //! what the new one lacks stays of it: the venue lost that.
 
 use super::{
+    runs::{self, Claim, Run},
     store::{Record, SLICE, Sql, Store, Value, text},
     venues::{self, OFFICE, Venue},
 };
 use crate::{
-    core::head_office::{Push, Pushed},
+    core::head_office::{Kept, Push, Pushed},
     types::{
         Timestamp,
         error::{Error, Kind, Result},
@@ -22,6 +23,7 @@ use std::collections::HashMap;
 
 /// Items of a push.
 const ITEMS_MAX: usize = 10_000;
+const TYPE_MAX_BYTES: usize = 100;
 /// Values that a venue may keep against the head office's.
 const KEPT_MAX: usize = 10_000;
 /// Lost or abandoned records that are looked at in one transaction.
@@ -57,7 +59,7 @@ struct Reference {
 }
 
 /// What is searched and counted of a record of any type.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Facts {
     first_name: Option<String>,
@@ -87,19 +89,14 @@ fn moment(text: Option<&str>) -> Option<i64> {
 }
 
 impl Item<'_> {
-    fn record(self) -> Result<(Record, String)> {
+    /// The record and the cursor behind it. Venues of a newer version stop at nothing: records of an unknown type are kept
+    /// as they are, and an unknown action changes nothing.
+    fn record(self) -> Result<(Option<Record>, String)> {
         let (Some(record_type), Some(id)) = (self.record_type, self.id) else {
             return Err(invalid("a reset is no part of a push; begin a snapshot"));
         };
-        let known = [
-            "delegate",
-            "device",
-            "interaction",
-            "blocked-code",
-            "transaction",
-        ];
-        if !known.contains(&&*record_type) {
-            return Err(invalid("an unknown type"));
+        if record_type.len() > TYPE_MAX_BYTES {
+            return Err(invalid("the name of a type is too long"));
         }
         let mut record = Record {
             record_type,
@@ -111,13 +108,13 @@ impl Item<'_> {
             ("delete", _) => record.is_deleted = true,
             ("upsert", Some(data)) => {
                 json::check_limits(data.get().as_bytes())?;
-                let facts: Facts = serde_json::from_str(data.get()).map_err(invalid)?;
-                record.fill(facts);
+                record.fill(serde_json::from_str(data.get()).unwrap_or_default());
                 record.data = Some(data.get().to_owned());
             }
-            _ => return Err(invalid("an upsert has data")),
+            ("upsert", None) => return Err(invalid("an upsert has data")),
+            _ => return Ok((None, self.cursor)),
         }
-        Ok((record, self.cursor))
+        Ok((Some(record), self.cursor))
     }
 }
 
@@ -171,6 +168,9 @@ fn slices(items: &[&RawValue], to: &str) -> Result<Vec<Slice>> {
             let item: Item<'_> = serde_json::from_str(item.get()).map_err(invalid)?;
             let (record, cursor) = item.record()?;
             behind = cursor;
+            let Some(record) = record else {
+                continue;
+            };
             let key = (record.record_type.clone(), record.id);
             if let Some(at) = last.get(&key) {
                 records[*at] = record;
@@ -199,6 +199,7 @@ fn slices(items: &[&RawValue], to: &str) -> Result<Vec<Slice>> {
 pub enum Sender {
     Venue {
         bearer: String,
+        run: Run,
     },
     /// The hub's own file, read in process.
     Office,
@@ -222,7 +223,7 @@ impl Head {
     fn admit(&self, sql: &mut dyn Sql) -> Result<Venue> {
         let venue = match &self.sender {
             Sender::Office => Venue::find(sql, OFFICE)?,
-            Sender::Venue { bearer } => Venue::of_bearer(sql, bearer)?,
+            Sender::Venue { bearer, .. } => Venue::of_bearer(sql, bearer)?,
         };
         if venue.id != self.venue || venue.file.as_ref() != Some(&self.file) {
             return Err(Error::new(
@@ -291,17 +292,7 @@ pub async fn take(store: &Store, sender: Sender, push: Push<'_>, now: Timestamp)
         Some(to) => slices(&push.items, to)?,
         None => Vec::new(),
     };
-    let of_head = head.clone();
-    let (cursor, hubs) = store
-        .write(move |sql| {
-            let venue = of_head.admit(sql)?;
-            of_head.note(sql, venue.id, now)?;
-            if let Some(kept) = kept {
-                venues::keep(sql, venue.id, &kept)?;
-            }
-            Ok((venue.cursor, venues::hubs(sql, now)?))
-        })
-        .await?;
+    let (cursor, hubs) = begin(store, head.clone(), kept, now).await?;
     let mut told = Pushed { cursor, hubs };
     let mut from = push.from;
     let last = slices.len();
@@ -332,6 +323,32 @@ pub async fn take(store: &Store, sender: Sender, push: Push<'_>, now: Timestamp)
         from = Some(to);
     }
     Ok(Taken::Stored(told))
+}
+
+/// Notes how a venue is; the cursor that it has here, and the addresses of the hubs.
+async fn begin(
+    store: &Store,
+    head: Head,
+    kept: Option<Vec<Kept>>,
+    now: Timestamp,
+) -> Result<(Option<String>, Vec<String>)> {
+    let begin = move |sql: &mut dyn Sql| {
+        let mut venue = head.admit(sql)?;
+        if let Sender::Venue { run, .. } = &head.sender {
+            match runs::claim(sql, &venue, run, head.epoch, now)? {
+                // Not as an error, which would undo that it is written down.
+                Claim::Copied => return Ok(None),
+                Claim::Anew => venue.cursor = None,
+                Claim::Granted => {}
+            }
+        }
+        head.note(sql, venue.id, now)?;
+        if let Some(kept) = kept {
+            venues::keep(sql, venue.id, &kept)?;
+        }
+        Ok(Some((venue.cursor, venues::hubs(sql, now)?)))
+    };
+    store.write(begin).await?.ok_or_else(runs::copied)
 }
 
 /// Stores a slice and the cursor behind it.
@@ -492,6 +509,14 @@ fn settle_some(sql: &mut dyn Sql, id: i64) -> Result<bool> {
             "UPDATE hub_records SET lost = (1 = 1) WHERE venue = ?1 AND generation = ?2 AND {SOME} AND NOT {SAME} LIMIT ?4)"
         );
         if sql.execute(&lost, &values)? > 0 {
+            return Ok(true);
+        }
+        // What was lost before and is there again: another machine's part of a file that was copied, or what somebody took over.
+        let again = format!(
+            "DELETE FROM hub_records WHERE venue = ?1 AND (generation, type, id) IN (SELECT r.generation, r.type, r.id
+                 FROM hub_records r WHERE r.venue = ?1 AND r.generation <= ?2 AND r.lost AND {SAME} LIMIT ?4)"
+        );
+        if sql.execute(&again, &values)? > 0 {
             return Ok(true);
         }
         sql.execute(

@@ -37,7 +37,7 @@ pub fn counts(sql: &mut dyn Sql, venue: i64) -> Result<Vec<(String, i64, i64)>> 
 /// Marks the lost interactions of a venue to be sent back; how many.
 pub fn send_back(sql: &mut dyn Sql, venue: i64) -> Result<u64> {
     sql.execute(
-        "UPDATE hub_records SET kind = ?2 WHERE venue = ?1 AND lost AND type = 'interaction' AND kind <> ?2",
+        "UPDATE hub_records SET kind = ?2 WHERE venue = ?1 AND lost AND type = 'interaction' AND kind <> ?2 AND data IS NOT NULL",
         &[venue.into(), text(SENT_BACK)],
     )
 }
@@ -66,7 +66,7 @@ pub fn lines(
     after: (i64, i64),
 ) -> Result<Option<(String, (i64, i64))>> {
     let found = sql.query(
-        "SELECT generation, id, data FROM hub_records WHERE venue = ?1 AND lost AND kind = ?2 AND type = 'interaction'
+        "SELECT generation, id, data FROM hub_records WHERE venue = ?1 AND lost AND kind = ?2 AND type = 'interaction' AND data IS NOT NULL
              AND (generation > ?3 OR generation = ?3 AND id > ?4) ORDER BY generation, id LIMIT ?5",
         &[venue.id.into(), text(SENT_BACK), after.0.into(), after.1.into(), LINES.into()],
     )?;
@@ -80,7 +80,8 @@ pub fn lines(
 /// All lost interactions of a venue, as a file for `import changes`.
 pub fn download(sql: &mut dyn Sql, venue: &Venue) -> Result<String> {
     let found = sql.query(
-        "SELECT generation, id, data FROM hub_records WHERE venue = ?1 AND lost AND type = 'interaction' ORDER BY generation, id",
+        "SELECT generation, id, data FROM hub_records WHERE venue = ?1 AND lost AND type = 'interaction'
+             AND data IS NOT NULL ORDER BY generation, id",
         &[venue.id.into()],
     )?;
     file(sql, venue, &found)

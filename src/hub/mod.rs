@@ -4,8 +4,9 @@
 //! # Layout
 //!
 //! - `api`: what venues ask over HTTPS
-//! - `ingest`: a push on its way into the store; `venues`: who may push; `lost`: what venues lost
+//! - `ingest`: a push on its way into the store; `venues`, `runs`: who may push; `lost`: what venues lost
 //! - `office`: the hub's own file on its way there; `down`: what a venue is told of it
+//! - `retention`: anonymous attendees, in PostgreSQL
 //! - `reports`: figures over all venues; `pages`: the console
 //! - `store`: the file itself or PostgreSQL
 
@@ -16,6 +17,8 @@ mod lost;
 mod office;
 pub mod pages;
 mod reports;
+mod retention;
+mod runs;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -84,6 +87,7 @@ impl Hub {
             office::follow_configuration(self),
             self.beat(),
             reports::figures::follow(self),
+            retention::follow(self),
         );
     }
 

@@ -6,8 +6,10 @@ mod server;
 use super::{
     down,
     ingest::{self, Sender, Taken},
-    lost,
+    lost, pages,
     reports::{REPORTS, figures},
+    retention,
+    runs::{self, Run},
     store::{Postgres, Sql, Store},
     venues::{self, Venue},
 };
@@ -48,6 +50,9 @@ struct Site {
     paired: Paired,
     file: String,
     epoch: i64,
+    /// The marks that it sends, and the hub's time.
+    run: String,
+    now: Timestamp,
 }
 
 impl Site {
@@ -63,6 +68,8 @@ impl Site {
             paired: store.write(pair).await.unwrap().unwrap(),
             file: file.to_owned(),
             epoch: 0,
+            run: String::new(),
+            now: NOW,
         }
     }
 
@@ -78,21 +85,39 @@ impl Site {
             .map(|item| RawValue::from_string(item.to_string()).unwrap())
             .collect();
         let push = Push {
+            from: from.map(ToOwned::to_owned),
+            to: Some(to.to_owned()),
+            complete,
+            items: items.iter().map(AsRef::as_ref).collect(),
+            ..self.asking()
+        };
+        self.send(push).await
+    }
+
+    /// A push without items.
+    fn asking(&self) -> Push<'static> {
+        Push {
             venue: self.paired.venue,
             file: self.file.clone(),
             epoch: self.epoch,
             version: "1".to_owned(),
             clock: NOW.0,
-            from: from.map(ToOwned::to_owned),
-            to: Some(to.to_owned()),
-            complete,
+            from: None,
+            to: None,
+            complete: false,
             behind: 0,
             behind_ms: 0,
-            items: items.iter().map(AsRef::as_ref).collect(),
+            items: Vec::new(),
             kept: None,
+        }
+    }
+
+    async fn send(&self, push: Push<'_>) -> crate::types::error::Result<Taken> {
+        let sender = Sender::Venue {
+            bearer: self.paired.secret.clone(),
+            run: Run::parse(&self.run),
         };
-        let bearer = self.paired.secret.clone();
-        ingest::take(&self.store, Sender::Venue { bearer }, push, NOW).await
+        ingest::take(&self.store, sender, push, self.now).await
     }
 
     async fn stored(&self, from: Option<&str>, to: &str, items: &[Value], complete: bool) {
@@ -345,12 +370,292 @@ async fn reports_run(store: &Store) {
     }
 }
 
+/// Two servers with copies of one file: the second is refused while the first is there, and begins anew once it is gone.
+async fn copies_of_a_file_are_told_apart(store: &Store) {
+    let mut site = Site::pair(store, "Copied", "41").await;
+    site.run = "r1".to_owned();
+    site.stored(None, "A", &snapshot("a", 3, 1), true).await;
+    let copied = async |site: &Site| site.venue().await.is_copied(site.now);
+    // It was started again: the file knows the run before.
+    site.run = "a1 r1".to_owned();
+    site.stored(Some("A"), "B", &[check_in("b", 2, 2)], true)
+        .await;
+    assert!(!copied(&site).await);
+    // The copy, even where its cursor looks right, and also when it asks what is new.
+    site.run = "b1 r1".to_owned();
+    let refused = site
+        .push(Some("B"), "C", &[check_in("c", 3, 3)], true)
+        .await;
+    assert_eq!(refused.unwrap_err().kind, Kind::CodeTaken);
+    assert!(copied(&site).await);
+    let (bearer, run) = (site.paired.secret.clone(), Run::parse(&site.run));
+    let ask = move |sql: &mut dyn Sql| runs::of_caller(sql, &bearer, &run, NOW).map(drop);
+    assert_eq!(store.read(ask).await.unwrap_err().kind, Kind::CodeTaken);
+    assert_eq!(site.figures().await.arrived, 2);
+    // The first one is gone: the copy begins anew, and what only the first one had is listed.
+    site.now = Timestamp(NOW.0 + venues::AWAY_MS);
+    assert!(matches!(
+        site.push(Some("B"), "C", &[check_in("c", 3, 3)], true).await.unwrap(),
+        Taken::Elsewhere(told) if told.cursor.is_none()
+    ));
+    let mut items = snapshot("c", 3, 1);
+    items.push(check_in("c", 3, 3));
+    site.stored(None, "C", &items, true).await;
+    assert_eq!(site.lost().await, [("interaction".to_owned(), 1, 0)]);
+    site.run = "a1 r1".to_owned();
+    let refused = site.push(Some("C"), "D", &[], true).await;
+    assert_eq!(refused.unwrap_err().kind, Kind::CodeTaken);
+    // Back at the first one: its own is not lost any more, that of the copy is, and neither is listed twice.
+    site.now = Timestamp(NOW.0 + 3 * venues::AWAY_MS);
+    site.push(Some("C"), "D", &[], true).await.unwrap();
+    site.stored(None, "D", &snapshot("d", 3, 2), true).await;
+    assert_eq!(site.lost().await, [("interaction".to_owned(), 1, 0)]);
+    // Another machine took over by its epoch: nobody waits.
+    (site.run, site.epoch) = ("s1".to_owned(), 7);
+    site.stored(Some("D"), "E", &[], true).await;
+}
+
+/// What a newer version sends is kept, or changes nothing; the line goes on.
+async fn a_newer_venue_is_understood_as_far_as_it_goes(store: &Store) {
+    let site = Site::pair(store, "Newer", "42").await;
+    let mut odd = person("a", 3);
+    odd["data"]["email"] = json!({"work": "ada@example.com"});
+    let items = [
+        person("a", 1),
+        upsert("a", "seat", 9, json!({"id": 9, "row": "A"})),
+        json!({"cursor": "a", "action": "archive", "kind": "archived", "type": "delegate", "id": 1}),
+        odd,
+    ];
+    site.stored(None, "A", &items, true).await;
+    site.stored(Some("A"), "B", &[check_in("b", 1, 1)], true)
+        .await;
+    let figures = site.figures().await;
+    assert_eq!((figures.expected, figures.arrived), (2, 1));
+    let id = site.paired.venue;
+    let kept = move |sql: &mut dyn Sql| {
+        let seat = "SELECT data FROM hub_records WHERE venue = ?1 AND type = 'seat'";
+        sql.query_one(seat, &[id.into()])
+    };
+    let kept = store.read(kept).await.unwrap().unwrap().text(0);
+    assert!(kept.contains("\"row\""), "{kept}");
+}
+
+/// What the hub's own retention says goes from venues' records, from lost ones and from kept values.
+async fn anonymous_attendees_are_so_in_every_store(store: &Store) {
+    let site = Site::pair(store, "Past", "43").await;
+    site.stored(None, "A", &snapshot("a", 4, 3), true).await;
+    site.stored(None, "B", &snapshot("b", 3, 1), true).await;
+    let id = site.paired.venue;
+    let until = moment("2026-11-21T00:00:00Z");
+    retention::blank(store, until).await.unwrap();
+    let named = "SELECT type FROM hub_records WHERE venue = ?1 AND (name IS NOT NULL OR code IS NOT NULL OR data IS NOT NULL)";
+    let left = async |store: &Store| {
+        let rows = store.read(move |sql| sql.query(named, &[id.into()])).await;
+        rows.unwrap()
+            .iter()
+            .map(|row| row.text(0))
+            .collect::<Vec<_>>()
+    };
+    // Attendees were made the day before, and check-ins the day after.
+    assert_eq!(left(store).await, ["interaction"; 3]);
+    retention::blank(store, until + 86_400_000).await.unwrap();
+    assert!(left(store).await.is_empty());
+    assert_eq!(site.figures().await.expected, 3);
+    // Nothing is left to be sent back; what is counted stays.
+    let sent = store.write(move |sql| lost::send_back(sql, id)).await;
+    assert_eq!(sent.unwrap(), 0);
+    assert_eq!(
+        site.lost().await,
+        [
+            ("delegate".to_owned(), 1, 0),
+            ("interaction".to_owned(), 2, 0)
+        ]
+    );
+}
+
+fn moment(text: &str) -> i64 {
+    let moment: jiff::Timestamp = text.parse().unwrap();
+    moment.as_millisecond()
+}
+
+/// A clock that is hours off is told, and nothing is reckoned with it.
+async fn clocks_may_be_apart(store: &Store) {
+    let site = Site::pair(store, "Clock", "44").await;
+    site.stored(None, "A", &snapshot("a", 1, 1), true).await;
+    let venue = site.venue().await;
+    assert!(!venue.is_clock_off() && venue.is_connected(NOW));
+    let hours = 3 * 3_600_000;
+    let id = site.paired.venue;
+    for (ahead, words) in [
+        (hours, "3 h ahead of"),
+        (-hours, "3 h behind"),
+        (-90_000, "90 s behind"),
+    ] {
+        let push = Push {
+            clock: NOW.0 + ahead,
+            behind: 4,
+            behind_ms: -ahead,
+            ..site.asking()
+        };
+        site.send(push).await.unwrap();
+        let venue = site.venue().await;
+        assert!(venue.is_clock_off() && venue.is_connected(NOW) && venue.behind_ms >= 0);
+        assert_eq!(
+            pages::clock(&venue.clock_ms),
+            format!("{words} the head office")
+        );
+    }
+    let at = store
+        .read(move |sql| {
+            sql.query_one(
+                "SELECT at FROM hub_records WHERE venue = ?1 AND type = 'interaction'",
+                &[id.into()],
+            )
+        })
+        .await;
+    assert_eq!(
+        at.unwrap().unwrap().number(0),
+        moment("2026-11-21T09:00:01Z")
+    );
+}
+
+/// A record of the head office.
+async fn office(store: &Store, from: Option<&str>, to: &str, items: &[Value]) {
+    let items: Vec<_> = items
+        .iter()
+        .map(|item| RawValue::from_string(item.to_string()).unwrap())
+        .collect();
+    let push = Push {
+        venue: venues::OFFICE,
+        file: "1".to_owned(),
+        epoch: 0,
+        version: "1".to_owned(),
+        clock: NOW.0,
+        from: from.map(ToOwned::to_owned),
+        to: Some(to.to_owned()),
+        complete: true,
+        behind: 0,
+        behind_ms: 0,
+        items: items.iter().map(AsRef::as_ref).collect(),
+        kept: None,
+    };
+    let taken = ingest::take(store, Sender::Office, push, NOW)
+        .await
+        .unwrap();
+    assert!(matches!(taken, Taken::Stored(_)), "{taken:?}");
+}
+
+fn place(cursor: &str, id: i64, kind: &str, parent: Option<i64>) -> Value {
+    let parent = parent.map(|id| json!({"id": id}));
+    upsert(
+        cursor,
+        "device",
+        id,
+        json!({"id": id, "name": format!("Place {id}"), "deviceType": kind, "parent": parent}),
+    )
+}
+
+fn registration(cursor: &str, id: i64, who: i64, place: i64) -> Value {
+    upsert(
+        cursor,
+        "interaction",
+        id,
+        json!({"id": id, "interactionType": "join", "firstDelegate": {"id": who},
+        "firstDevice": {"id": place}, "recordedAt": format!("2026-11-20T09:00:{id:02}+00:00")}),
+    )
+}
+
+/// A venue of an event gets that event's places and attendees, and blocked codes; who changes the event comes or goes.
+async fn a_venue_of_an_event_gets_that_event(store: &Store) {
+    let claim = |sql: &mut dyn Sql| {
+        sql.execute(
+            "INSERT INTO hub_venues (id, name, file, created_at) VALUES (0, 'Office', '1', 0)",
+            &[],
+        )
+    };
+    store.write(claim).await.unwrap();
+    let blocked = upsert(
+        "a",
+        "blocked-code",
+        1,
+        json!({"kind": "barcode", "value": "OLD", "delegate": {"id": 1}}),
+    );
+    let items = [
+        place("a", 1, "event", None),
+        place("a", 2, "session", Some(1)),
+        place("a", 3, "event", None),
+        place("a", 4, "session", Some(3)),
+        place("a", 5, "session", None),
+        person("a", 1),
+        person("a", 2),
+        person("a", 3),
+        blocked,
+        registration("a", 1, 1, 2),
+        registration("a", 2, 2, 3),
+    ];
+    office(store, None, "A", &items).await;
+    let site = Site::pair(store, "Of an event", "45").await;
+    let id = site.paired.venue;
+    store
+        .write(move |sql| venues::change(sql, id, "Of an event", Some(1), false))
+        .await
+        .unwrap();
+    let mut since = None;
+    let mut pulled = async || {
+        let (venue, from) = (site.venue().await, since.take());
+        let pull = move |sql: &mut dyn Sql| down::pull(sql, &venue, from.as_deref());
+        let (pull, _) = store.read(pull).await.unwrap();
+        since = Some(pull.cursor);
+        let items = pull
+            .items
+            .iter()
+            .map(|item| serde_json::from_str::<Value>(item.get()).unwrap());
+        let mut items: Vec<String> = items
+            .map(|item| {
+                let what = if item["action"] == "upsert" { "" } else { "-" };
+                format!("{what}{}{}", item["type"].as_str().unwrap(), item["id"])
+            })
+            .collect();
+        items.sort();
+        items
+    };
+    // Attendee 3 and place 5 are of no event, so they are of every one.
+    assert_eq!(
+        pulled().await,
+        [
+            "blocked-code1",
+            "delegate1",
+            "delegate3",
+            "device1",
+            "device2",
+            "device5"
+        ]
+    );
+    assert!(pulled().await.is_empty());
+    // Attendee 2 comes, 1 goes.
+    let mut gone = registration("b", 4, 1, 2);
+    gone["data"]["interactionType"] = "uninvite".into();
+    office(
+        store,
+        Some("A"),
+        "B",
+        &[registration("b", 3, 2, 1), gone, registration("b", 5, 1, 4)],
+    )
+    .await;
+    assert_eq!(pulled().await, ["-delegate1", "delegate2"]);
+}
+
 async fn suite(store: &Store) {
     a_batch_counts_once(store).await;
     a_venue_that_went_back_is_told_what_it_lost(store).await;
     the_erased_are_gone_everywhere(store).await;
     a_venue_writes_its_own(store).await;
     reports_run(store).await;
+    copies_of_a_file_are_told_apart(store).await;
+    a_newer_venue_is_understood_as_far_as_it_goes(store).await;
+    anonymous_attendees_are_so_in_every_store(store).await;
+    clocks_may_be_apart(store).await;
+    a_venue_of_an_event_gets_that_event(store).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

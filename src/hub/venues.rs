@@ -2,7 +2,7 @@
 
 use super::store::{Row, Sql, Value, text};
 use crate::{
-    core::head_office::{Kept, PairRequest, Paired},
+    core::head_office::{Kept, PairRequest, Paired, venue::ERASED},
     types::{
         Timestamp,
         barcode::random_symbols,
@@ -17,11 +17,14 @@ pub const OFFICE: i64 = 0;
 pub const CODE_MS: i64 = 24 * 3_600_000;
 /// A venue that was not heard of for so long is away: it asks about every ten seconds.
 pub const AWAY_MS: i64 = 60_000;
+/// Clocks that are further apart are told.
+const CLOCK_OFF_MS: i64 = 60_000;
 /// A hub that was not heard of for so long is gone.
 pub const HUB_GONE_MS: i64 = 30_000;
 
 const COLUMNS: &str = "id, name, event, configured, secret_hash, file, epoch, version, cursor, begun, sequence, current, coming, \
-    previous, clock_ms, behind, behind_ms, seen_at, revoked_at, expected, arrived, inside, conflicts, counted";
+    previous, clock_ms, behind, behind_ms, seen_at, revoked_at, expected, arrived, inside, conflicts, counted, \
+    (SELECT max(expires_at) FROM hub_codes WHERE venue = hub_venues.id AND hash LIKE 'copy %')";
 
 /// A venue, as the hub knows it.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +54,8 @@ pub struct Venue {
     pub inside: i64,
     pub conflicts: i64,
     pub counted: i64,
+    /// Until when it is said that another server has a copy of its file.
+    pub copied_until: Option<Timestamp>,
 }
 
 impl Venue {
@@ -80,6 +85,7 @@ impl Venue {
             inside: row.number(21),
             conflicts: row.number(22),
             counted: row.number(23),
+            copied_until: row.maybe_number(24).map(Timestamp),
         }
     }
 
@@ -127,6 +133,16 @@ impl Venue {
 
     pub fn is_paired(&self) -> bool {
         self.secret_hash.is_some() && self.revoked_at.is_none()
+    }
+
+    /// Tells whether two servers have the venue's file.
+    pub fn is_copied(&self, now: Timestamp) -> bool {
+        self.copied_until.is_some_and(|until| now < until)
+    }
+
+    /// Tells whether its clock is so far from the hub's that times are hard to compare.
+    pub fn is_clock_off(&self) -> bool {
+        self.clock_ms.saturating_abs() >= CLOCK_OFF_MS
     }
 
     /// Tells whether it was heard of lately.
@@ -200,7 +216,7 @@ pub fn make_code(sql: &mut dyn Sql, venue: i64, now: Timestamp) -> Result<String
     let symbols = random_symbols::<12>()?;
     let code = [&symbols[..4], &symbols[4..8], &symbols[8..]].join("-");
     sql.execute(
-        "DELETE FROM hub_codes WHERE venue = ?1 OR expires_at <= ?2",
+        "DELETE FROM hub_codes WHERE (venue = ?1 OR expires_at <= ?2) AND hash NOT LIKE 'run %'",
         &[venue.into(), now.0.into()],
     )?;
     sql.execute(
@@ -253,6 +269,7 @@ pub fn pair(sql: &mut dyn Sql, asked: &PairRequest, now: Timestamp) -> Result<Op
         return Err(superseded());
     }
     let secret = secret::fresh()?;
+    sql.execute("DELETE FROM hub_codes WHERE venue = ?1", &[venue.id.into()])?;
     sql.execute(
         "UPDATE hub_venues SET secret_hash = ?2, file = ?3, epoch = ?4, version = ?5, revoked_at = NULL WHERE id = ?1",
         &[
@@ -280,7 +297,7 @@ pub fn pair(sql: &mut dyn Sql, asked: &PairRequest, now: Timestamp) -> Result<Op
     }))
 }
 
-fn taken(why: impl Into<String>) -> Error {
+pub(super) fn taken(why: impl Into<String>) -> Error {
     Error::new(Kind::CodeTaken, why)
 }
 
@@ -366,15 +383,23 @@ pub fn kept(sql: &mut dyn Sql, venue: i64, most: i64) -> Result<Vec<KeptValue>> 
         Ok(serde_json::Value::Null) => "–".to_owned(),
         _ => json,
     };
+    // What happened to the record itself.
+    let state = |property: &str, json: String| match (property, &*json) {
+        (ERASED, "true") => "erased at the venue".to_owned(),
+        ("deleted", "true") => "deleted".to_owned(),
+        ("deleted", "false") => "not deleted".to_owned(),
+        _ => shown(json),
+    };
     let one = |row: &Row| KeptValue {
         record_type: row.text(0),
         id: row.number(1),
-        name: row
-            .maybe_text(2)
-            .unwrap_or_else(|| row.number(1).to_string()),
+        name: row.maybe_text(2).unwrap_or_else(|| match row.number(1) {
+            0 => "Configuration".to_owned(),
+            id => format!("{} {id}", row.text(0)),
+        }),
+        office: state(&row.text(3), row.text(4)),
+        value: state(&row.text(3), row.text(5)),
         property: row.text(3),
-        office: shown(row.text(4)),
-        value: shown(row.text(5)),
     };
     Ok(found.iter().map(one).collect())
 }

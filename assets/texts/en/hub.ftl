@@ -40,3 +40,5 @@ hub-count-arrived-of-expected = <strong>{ $count }</strong> · { $arrived } of {
 hub-revoke-the-key = Revoke the key of this venue? Its machine pushes nothing until it joins with a new code.
 hub-have-the-venue-record = Have the venue record these interactions again?
 hub-count-lost = { $count } lost
+hub-two-servers-run-with-copies = Two servers run with copies of this venue's file. The head office takes from one of them; what is scanned at the other stays in that one's file. Stop the other one: its page <em>Settings › Head office</em> says that it is refused. <a href="/handbook/head-office#two-servers-with-one-file">What to do</a>
+hub-the-venues-clock-is = The venue's clock is { $clock }. Times of its activity are as that clock says: set it there.

@@ -30,12 +30,14 @@ impl Venue {
                 ..
             } => ("block", "Revoked"),
             _ if !self.is_paired() => ("ring", "Not paired"),
+            _ if self.is_copied(now) => ("warn", "Two servers"),
             _ if !self.is_connected(now) => ("offline", "Not connected"),
             Self { current: None, .. } => ("clock", "First snapshot"),
             Self {
                 coming: Some(_), ..
             } => ("clock", "New snapshot"),
             Self { behind, .. } if *behind > 0 => ("clock", "Catching up"),
+            _ if self.is_clock_off() => ("clock", "Clock differs"),
             _ => ("online", "Connected"),
         }
     }

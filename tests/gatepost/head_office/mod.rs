@@ -2,6 +2,7 @@
 
 mod down;
 mod hub;
+mod misfortune;
 #[path = "../../postgresql/server.rs"]
 mod postgresql;
 mod several;
