@@ -40,5 +40,5 @@ hub-count-arrived-of-expected = <strong>{ $count }</strong> · { $arrived } von 
 hub-revoke-the-key = Den Schlüssel dieses Standorts widerrufen? Sein Rechner sendet nichts, bis er mit einem neuen Code beitritt.
 hub-have-the-venue-record = Diese Aktivität dort noch einmal aufzeichnen lassen?
 hub-count-lost = { $count } verloren
-hub-two-servers-run-with-copies = Zwei Server laufen mit Kopien der Datei dieses Orts. Die Zentrale nimmt nur von einem an; was am anderen gescannt wird, bleibt in dessen Datei. Halten Sie den anderen an: Seine Seite <em>Einstellungen › Zentrale</em> sagt, dass er abgewiesen wird. <a href="/handbook/head-office#two-servers-with-one-file">Was zu tun ist</a>
-hub-the-venues-clock-is = Uhr des Orts: { $clock }. Die Zeiten seiner Aktivität sind die seiner Uhr: Stellen Sie sie dort.
+hub-two-servers-run-with-copies = Zwei Server laufen mit Kopien der Datei dieses Standorts. Die Zentrale nimmt nur von einem an; was am anderen gescannt wird, bleibt in dessen Datei. Halten Sie den anderen an: Seine Seite <em>Einstellungen › Zentrale</em> sagt, dass er abgewiesen wird. <a href="/handbook/head-office#two-servers-with-one-file">Was zu tun ist</a>
+hub-the-venues-clock-is = Uhr des Standorts: { $clock }. Die Zeiten seiner Aktivität sind die seiner Uhr: Stellen Sie sie dort.

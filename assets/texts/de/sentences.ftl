@@ -241,3 +241,4 @@ s-pair-a = { $a } koppeln
 s-1-person-was-checked-out-of-name = 1 Person wurde ausgecheckt: { $name }.
 s-count-people-were-checked-out-of-name = { $count } Personen wurden ausgecheckt: { $name }.
 s-must-have-at-least-min-chars-characters = muss mindestens { $MIN_CHARS } Zeichen haben
+s-has-been-out-of-reach-for-minutes = ist seit { $minutes } min nicht erreichbar

@@ -241,3 +241,4 @@ s-pair-a = Pair { $a }
 s-1-person-was-checked-out-of-name = 1 person was checked out of { $name }.
 s-count-people-were-checked-out-of-name = { $count } people were checked out of { $name }.
 s-must-have-at-least-min-chars-characters = must have at least { $MIN_CHARS } characters
+s-has-been-out-of-reach-for-minutes = has been out of reach for { $minutes } min
