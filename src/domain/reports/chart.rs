@@ -575,7 +575,7 @@ mod tests {
         assert_eq!(bars, ["7: 41"]);
         let mut halves = vec!["0.25"; 40];
         halves.push("1.5");
-        let (_, bars) = counted(&halves, &own);
+        let (_, bars) = counted(&halves, &keynote);
         assert_eq!(bars.first().map(String::as_str), Some("0.20 to 0.40: 40"));
         // Those with the most of many names.
         let most: Vec<String> = (0..50).map(|at| at.to_string()).collect();

@@ -185,7 +185,8 @@ fn take_record(
         (row.local, row.kept) = (0, Map::new());
     }
     // A head office that went back gives numbers a second time: this is another record.
-    if row.applied.contains_key(PUBLIC_ID) && row.applied.get(PUBLIC_ID) != theirs.get(PUBLIC_ID) {
+    let [before, now] = [row.applied.get(PUBLIC_ID), theirs.get(PUBLIC_ID)];
+    if before.is_some() && now.is_some() && before != now {
         (row.local, row.applied) = (0, Map::new());
         row.kept.clear();
     }
