@@ -525,15 +525,9 @@ fn settle_some(sql: &mut dyn Sql, id: i64) -> Result<bool> {
         )?;
         return Ok(true);
     }
-    let newest = venue.current.max(venue.coming).unwrap_or_default();
-    let given_up = format!(
-        "DELETE FROM hub_records WHERE venue = ?1 AND generation = ?2 AND {SOME} LIMIT ?3)"
-    );
-    for generation in (1..newest).filter(|one| ![venue.current, venue.coming].contains(&Some(*one)))
-    {
-        if sql.execute(&given_up, &[id.into(), generation.into(), at_once.clone()])? > 0 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let given_up = "DELETE FROM hub_records WHERE venue = ?1 AND (generation, type, id) IN (SELECT r.generation, r.type, r.id
+             FROM hub_records r WHERE r.venue = ?1 AND r.generation <> ?2 AND r.generation <> ?3 AND NOT r.lost LIMIT ?4)";
+    let [current, coming] = [venue.current, venue.coming].map(Option::unwrap_or_default);
+    let values = [id.into(), current.into(), coming.into(), at_once];
+    Ok(sql.execute(given_up, &values)? > 0)
 }

@@ -21,10 +21,9 @@ const LINES: i64 = 500;
 pub fn counts(sql: &mut dyn Sql, venue: i64) -> Result<Vec<(String, i64, i64)>> {
     let found = sql.query(
         "SELECT l.type, count(*), sum(CASE WHEN l.kind = ?2 THEN 1 ELSE 0 END) FROM hub_records l
-         WHERE l.venue = ?1 AND l.lost AND NOT EXISTS (
-             SELECT 1 FROM hub_records n JOIN hub_venues v ON v.id = n.venue AND v.current = n.generation
-             WHERE n.venue = l.venue AND n.type = l.type AND n.type IN ('delegate', 'device') AND NOT n.deleted
-                 AND (n.code = l.code OR l.code IS NULL AND n.code IS NULL AND n.name = l.name))
+         WHERE l.venue = ?1 AND l.lost AND (l.type NOT IN ('delegate', 'device') OR (l.type, coalesce(l.code, l.name, '')) NOT IN (
+             SELECT n.type, coalesce(n.code, n.name) FROM hub_records n JOIN hub_venues v ON v.id = n.venue AND v.current = n.generation
+             WHERE n.venue = ?1 AND n.type IN ('delegate', 'device') AND NOT n.deleted AND coalesce(n.code, n.name) IS NOT NULL))
          GROUP BY l.type ORDER BY l.type",
         &[venue.into(), text(SENT_BACK)],
     )?;

@@ -2,15 +2,14 @@
 
 use super::{
     Hub,
-    store::{Sql, Store, text},
+    store::{Sql, Store},
+    venues::Venue,
 };
 use crate::types::error::Result;
 use rusqlite::{Connection, OptionalExtension};
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_secs(60);
-/// Records that are blanked in one transaction.
-const SLICE: i64 = 1_000;
 
 /// Blanks what the hub's file has blanked; never ends, unless the store is that file.
 pub async fn follow(hub: &Hub) {
@@ -44,16 +43,17 @@ async fn step(hub: &Hub, done: Option<i64>) -> Result<Option<i64>> {
 
 /// Takes names, codes and content out of venues' records from before a moment, of what they lost and of kept values.
 pub async fn blank(store: &Store, until: i64) -> Result<()> {
-    let some = move |sql: &mut dyn Sql| {
-        sql.execute(
-            "UPDATE hub_records SET name = NULL, code = NULL, email = NULL, data = NULL
-             WHERE (venue, generation, type, id) IN (SELECT venue, generation, type, id FROM hub_records
-                 WHERE venue > 0 AND at < ?1 AND type <> ?2
-                     AND (name IS NOT NULL OR code IS NOT NULL OR email IS NOT NULL OR data IS NOT NULL) LIMIT ?3)",
-            &[until.into(), text("device"), SLICE.into()],
-        )
-    };
-    while store.write(some).await? > 0 {}
+    for venue in store.read(Venue::all).await? {
+        let of_venue = move |sql: &mut dyn Sql| {
+            sql.execute(
+                "UPDATE hub_records SET name = NULL, code = NULL, email = NULL, data = NULL
+                 WHERE venue = ?1 AND at < ?2 AND type <> 'device'
+                     AND (name IS NOT NULL OR code IS NOT NULL OR email IS NOT NULL OR data IS NOT NULL)",
+                &[venue.id.into(), until.into()],
+            )
+        };
+        store.write(of_venue).await?;
+    }
     let kept = move |sql: &mut dyn Sql| {
         sql.execute(
             "DELETE FROM hub_kept WHERE type = 'delegate' AND id IN

@@ -645,6 +645,46 @@ async fn a_venue_of_an_event_gets_that_event(store: &Store) {
     assert_eq!(pulled().await, ["-delegate1", "delegate2"]);
 }
 
+/// A head office that is restored says that what it lacks is not gone; one whose venue changes the event, that it is.
+async fn a_head_office_that_went_back_says_so(store: &Store) {
+    let site = Site::pair(store, "Went back", "46").await;
+    let id = site.paired.venue;
+    let pulled = async |since: Option<String>| {
+        let venue = site.venue().await;
+        let pull = move |sql: &mut dyn Sql| down::pull(sql, &venue, since.as_deref());
+        let (pull, _) = store.read(pull).await.unwrap();
+        (Some(pull.cursor), (pull.reset, pull.restored))
+    };
+    let (cursor, of_first) = pulled(None).await;
+    assert_eq!(of_first, (true, false));
+    for to in ["C", "D", "E"] {
+        office(store, None, to, &[person("c", 1)]).await;
+    }
+    let (cursor, of_restored) = pulled(cursor).await;
+    assert_eq!(of_restored, (true, true));
+    // No two states share a number, not even those of a backup that is restored twice.
+    let current = store.read(|sql| Venue::find(sql, venues::OFFICE)).await;
+    assert!(current.unwrap().current > Some(NOW.0 / 1_000 - 86_400 * 365));
+    store
+        .write(move |sql| venues::change(sql, id, "Went back", Some(1), false))
+        .await
+        .unwrap();
+    assert_eq!(pulled(cursor).await.1, (true, false));
+}
+
+/// A machine that takes the place of another one gets the head office's lists again: only what happened is lost.
+async fn a_machine_in_the_place_of_another_lost_what_happened_alone(store: &Store) {
+    let site = Site::pair(store, "Replaced", "47").await;
+    site.stored(None, "A", &snapshot("a", 3, 2), true).await;
+    site.stored(None, "B", &[], true).await;
+    let of = |kind: &str, count| (kind.to_owned(), count, 0);
+    let (people, scans) = (of("delegate", 3), of("interaction", 2));
+    assert_eq!(site.lost().await, [people, scans.clone()]);
+    let again = [person("c", 1), person("c", 2), person("c", 3)];
+    site.stored(Some("B"), "C", &again, true).await;
+    assert_eq!(site.lost().await, [scans]);
+}
+
 async fn suite(store: &Store) {
     a_batch_counts_once(store).await;
     a_venue_that_went_back_is_told_what_it_lost(store).await;
@@ -656,6 +696,8 @@ async fn suite(store: &Store) {
     anonymous_attendees_are_so_in_every_store(store).await;
     clocks_may_be_apart(store).await;
     a_venue_of_an_event_gets_that_event(store).await;
+    a_head_office_that_went_back_says_so(store).await;
+    a_machine_in_the_place_of_another_lost_what_happened_alone(store).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

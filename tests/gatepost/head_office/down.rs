@@ -2,7 +2,7 @@
 
 use super::{hub::Hub, *};
 use gatepost::{
-    core::head_office::Kept,
+    core::head_office::{Kept, venue as office_line},
     domain::erasure::{anonymous, erase},
     types::{Timestamp, Zone},
 };
@@ -444,4 +444,88 @@ fn what_a_newer_head_office_says_stops_nothing_and_harms_nothing() {
     api.get("/delegate/barcode:B").shows("lastName", "Hopper");
     assert_eq!(kept(&server), []);
     assert_eq!(line(&server).trouble, [None, None]);
+}
+
+fn person(id: i64, barcode: &str, company: &str) -> Value {
+    let data = json!({"barcode": barcode, "lastName": "Hopper", "company": company, "publicId": format!("p-{barcode}")});
+    upsert("delegate", id, &data)
+}
+
+#[test]
+fn what_a_restored_head_office_lacks_stays_and_its_numbers_may_be_given_again() {
+    let (server, api, hub) = venue();
+    items(
+        &server,
+        &hub,
+        &[person(1, "A", "Acme"), person(2, "B", "Acme")],
+    );
+    let second = api.get("/delegate/barcode:B").id();
+    let page = json!({"reset": true, "restored": true, "items": [person(1, "A", "Initech")]});
+    hand_down(&server, &hub, &page);
+    api.get("/delegate/barcode:A").shows("company", "Initech");
+    api.get("/delegate/barcode:B").shows("company", "Acme");
+    let listed = kept(&server);
+    let first = listed.first().map(|kept| (kept.id, kept.property.as_str()));
+    assert_eq!((listed.len(), first), (1, Some((2, "deleted"))));
+    // Somebody else has their number there now.
+    items(&server, &hub, &[person(2, "C", "Umbrella")]);
+    api.get("/delegate/barcode:C").shows("company", "Umbrella");
+    api.get(&format!("/delegate/id:{second}"))
+        .shows("barcode", "B");
+    // A snapshot of another event means what it says.
+    hand_down(
+        &server,
+        &hub,
+        &json!({"reset": true, "items": [person(1, "A", "Initech")]}),
+    );
+    api.get("/delegate/barcode:C").is(404);
+}
+
+#[test]
+fn a_venue_that_comes_back_to_its_head_office_knows_what_it_changed_itself() {
+    let (server, api, hub) = venue();
+    items(
+        &server,
+        &hub,
+        &[person(1, "A", "Acme"), person(2, "B", "Acme")],
+    );
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let leave = |office| {
+        let ctx = server.context();
+        let left = server
+            .app
+            .store
+            .write(move |tx| office_line::leave(tx, &ctx));
+        runtime.block_on(left).expect("it left");
+        hub.state().office = office;
+        hub.state().down.clear();
+        join(&server, &hub);
+    };
+    leave(1);
+    hand_down(
+        &server,
+        &hub,
+        &json!({"reset": true, "items": [person(1, "A", "Initech")]}),
+    );
+    api.get("/delegate/barcode:A").shows("company", "Initech");
+    // Whom it deleted meanwhile it lists, and keeps.
+    api.get("/delegate/barcode:B").is(200);
+    let listed: Vec<_> = kept(&server)
+        .into_iter()
+        .map(|kept| (kept.id, kept.property))
+        .collect();
+    assert_eq!(listed, [(2, "deleted".to_owned())]);
+    // At another one everything here is the venue's own.
+    leave(2);
+    hand_down(
+        &server,
+        &hub,
+        &json!({"reset": true, "items": [person(1, "A", "Umbrella")]}),
+    );
+    api.get("/delegate/barcode:A").shows("company", "Initech");
+    let listed: Vec<_> = kept(&server)
+        .into_iter()
+        .map(|kept| (kept.id, kept.property))
+        .collect();
+    assert_eq!(listed, [(1, "company".to_owned())]);
 }

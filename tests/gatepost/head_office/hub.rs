@@ -52,6 +52,8 @@ pub struct State {
     pub down_asked: usize,
     pub act: Box<dyn FnMut() -> Act + Send>,
     pub hubs: Vec<String>,
+    /// The number of its file.
+    pub office: u32,
     code: String,
 }
 
@@ -73,6 +75,7 @@ impl Hub {
                 down_asked: 0,
                 act: Box::new(|| Act::Answer),
                 hubs: Vec::new(),
+                office: 1,
                 code: "ABCD-EFGH".to_owned(),
             })),
         };
@@ -155,7 +158,7 @@ impl Hub {
         }
         (
             200,
-            json!({"venue": 7, "name": "Hall West", "secret": "let-me-in", "hubs": state.hubs}),
+            json!({"venue": 7, "name": "Hall West", "secret": "let-me-in", "hubs": state.hubs, "office": state.office.to_string()}),
         )
     }
 

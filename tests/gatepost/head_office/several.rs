@@ -2,7 +2,7 @@
 
 use super::{join_at, postgresql::Postgres, up::people};
 use crate::{
-    faults::process::{Served, told},
+    faults::process::{Served, gatepost, told},
     harness::*,
     loopback,
 };
@@ -46,6 +46,24 @@ fn a_venue_goes_on_when_a_hub_and_then_a_database_is_killed() {
     let count = "SELECT count(*) FROM hub_attendees";
     people(&api, 0, 20);
     wait(&primary, count, 20);
+
+    // Its own file has no venues: without the store it is refused, and so is a file whose venues are its own.
+    let refused = gatepost(&db, &["hub", "report", "attendance"]);
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("--store"),
+        "{refused:?}"
+    );
+    let own = path("own.db");
+    told(
+        &own,
+        &["client", "add", "app", "--role", "delegate-read", "--json"],
+    );
+    told(&own, &["hub", "venue", "add", "South", "--json"]);
+    let refused = gatepost(&own, &["hub", "report", "attendance", "--store", &store]);
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("leave --store out"),
+        "{refused:?}"
+    );
 
     first.kill();
     people(&api, 20, 20);
