@@ -1,7 +1,7 @@
 //! A real hub: what strangers send to it is bounded.
 
 use crate::faults::{
-    process::{Served, gatepost},
+    process::{Served, gatepost, told, until},
     wire::{Answer, Wire},
 };
 use flate2::{Compression, write::GzEncoder};
@@ -57,4 +57,41 @@ fn what_strangers_send_to_a_hub_is_bounded() {
     assert_eq!(held.status, 429, "{held:?}");
     assert!(held.header("retry-after").is_some(), "{held:?}");
     hub.stop();
+}
+
+#[test]
+fn a_hub_that_ends_lets_venues_go_that_wait() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("hub.db");
+    let hub = Served::start_hub(&db);
+    let added: Value = told(&db, &["hub", "venue", "add", "North", "--json"]);
+    let asked = json!({"code": added["code"], "file": "17", "epoch": 0, "version": "1"});
+    let paired = send(&hub, "/hub/pair", "", &packed(asked.to_string().as_bytes()));
+    let secret = paired.body["secret"].as_str().expect("a secret").to_owned();
+    let ask = |query: &str| {
+        let path = format!("/hub/down?{query}");
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {secret}\r\n\r\n")
+    };
+    // Until there is nothing more to be told, an answer comes at once.
+    let mut wire = hub.wire();
+    let mut since = String::new();
+    until("all is told", || {
+        let answer = wire
+            .call(ask(&format!("{since}wait=0")).as_bytes())
+            .expect("an answer");
+        let is_all = answer.body["items"] == json!([]) && answer.body["configuration"].is_null();
+        since = format!(
+            "since={}&",
+            answer.body["cursor"].as_str().expect("a cursor")
+        );
+        is_all && answer.body["reset"] == false
+    });
+    let waiting = ask(&format!("{since}wait=30"));
+    let answer = std::thread::spawn(move || wire.call(waiting.as_bytes()));
+    // By the time that a shorter wait is over, the longer one is under way.
+    let shorter = ask(&format!("{since}wait=1"));
+    hub.wire().call(shorter.as_bytes()).expect("an answer");
+    hub.stop();
+    let answer = answer.join().expect("a thread").expect("an answer");
+    assert_eq!(answer.status, 200, "{answer:?}");
 }
