@@ -33,6 +33,8 @@ exec chroot "$WORK/root" sh -eu -c '
     # As the service has it: its user, its folder, its command.
     command=$(sed -n "s/^ExecStart=\(.\+\)/\1/p" /usr/lib/systemd/system/gatepost.service.d/package.conf)
     serve() {
+        # What the one before said is not what this one says.
+        rm -f /said
         setpriv --reuid gatepost --regid gatepost --clear-groups env GATEPOST_DB=/var/lib/gatepost/gatepost.db \
             $command --no-mdns --listen 127.0.0.1:0 --json > /said &
         server=$!
