@@ -638,7 +638,9 @@ CREATE TABLE users (
     created_at    INTEGER NOT NULL,
     updated_at    INTEGER NOT NULL,
     -- What the user may do in the console; NULL: the user has no business there.
-    console_role  TEXT CHECK (console_role IN ('viewer', 'operator', 'administrator'))
+    console_role  TEXT CHECK (console_role IN ('viewer', 'operator', 'administrator')),
+    -- The language of the console, such as `de`; NULL: the browser's.
+    language      TEXT
 ) STRICT;
 CREATE INDEX users_delegate ON users (delegate_id) WHERE delegate_id IS NOT NULL;
 

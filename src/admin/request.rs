@@ -331,7 +331,7 @@ impl RequestContext {
         }
     }
 
-    /// The language that was chosen in this browser, otherwise the first that it accepts and there is.
+    /// The user's language, otherwise the first that the browser accepts and there is.
     pub(super) fn language(&self) -> Option<&'static texts::Language> {
         language(&self.request)
     }

@@ -6,6 +6,7 @@ use crate::{
     core::keyed::Key,
     identity::sessions::{self, LONGEST_MS},
     types::secret,
+    web::request::LANGUAGE,
 };
 use poem::http::HeaderValue;
 use std::path::Path;
@@ -14,6 +15,8 @@ use std::path::Path;
 const COOKIE: &str = "gatepost_console";
 /// The time in which the use of a session is written down once.
 const SEEN_EVERY_MS: i64 = 60 * 1000;
+/// The time that a browser keeps a user's language, in seconds: a year.
+const LANGUAGE_S: u32 = 365 * 24 * 60 * 60;
 
 /// The visitor, where the request has the cookie of a session that goes on.
 pub(super) fn of(request: &RequestContext) -> Result<Option<CurrentUser>> {
@@ -63,6 +66,15 @@ pub(super) fn cookie_name(key: &Key, file: &Path) -> Result<String> {
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let hash = key.hash(format!("console cookie {}", file.display()).as_bytes())?;
     Ok(format!("{COOKIE}_{}", secret::hex(&hash[..4])))
+}
+
+/// The header that keeps a user's language in the browser, for its pages before anybody signs in, too; without one, the
+/// browser's own counts.
+pub(super) fn language_cookie(language: Option<&str>) -> Result<HeaderValue> {
+    let kept_s = language.map_or(0, |_| LANGUAGE_S);
+    let language = language.unwrap_or_default();
+    let text = format!("{LANGUAGE}={language}; Path=/; SameSite=Lax; Max-Age={kept_s}");
+    HeaderValue::from_str(&text).map_err(Error::defect)
 }
 
 /// The header that gives a browser its cookie, or takes it away.

@@ -14,7 +14,6 @@ use crate::{
     ops::first_run::{self, ADMISSIONS, FirstRun},
     types::{UserId, secret},
 };
-use poem::http::header;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -144,12 +143,7 @@ async fn submit(mut request: RequestContext) -> Result<Response> {
     let token = request.form.text("token").to_owned();
     request.console.setup.check(&token)?;
     match administrator(&mut request).await {
-        Ok(user) => {
-            let mut response = answer::go("/console");
-            let cookie = sign_in::opened(&request, user).await?;
-            response.headers_mut().insert(header::SET_COOKIE, cookie);
-            Ok(response)
-        }
+        Ok(user) => sign_in::signed_in(&request, user, "/console").await,
         Err(error) if is_theirs(&error) || error.kind == Kind::TooLarge => {
             let mut page = Page::new(&request, &token)?;
             page.form.reject(&request.form, &error);

@@ -5,7 +5,7 @@ use super::{Access, session};
 use crate::admin::prelude::*;
 use crate::{
     core::keyed::Key,
-    identity::{second_factor, sessions, sign_in as identity},
+    identity::{second_factor, sessions, sign_in as identity, users},
     types::UserId,
 };
 use poem::http::{StatusCode, header};
@@ -35,7 +35,7 @@ impl Page {
         Self {
             layout: request.layout("Sign in", None),
             email: fields.text("email").to_owned(),
-            next: next(fields).to_owned(),
+            next: next(request, fields).to_owned(),
             failure: None,
             waiting: None,
         }
@@ -43,12 +43,14 @@ impl Page {
 }
 
 /// Returns the path to go to after sign-in: within the console only.
-fn next(fields: &Fields) -> &str {
+fn next<'f>(request: &RequestContext, fields: &'f Fields) -> &'f str {
     let wanted = fields.text("next");
-    let ours =
-        wanted == "/console" || wanted.starts_with("/console/") || wanted.starts_with("/console?");
+    let ours = wanted.starts_with("/console/") || wanted.starts_with("/console?");
     if ours && !wanted.contains(['\\', '\r', '\n']) {
         wanted
+    } else if request.console.reach.hub {
+        // Its dashboard knows what happens on its own file only: nothing.
+        "/console/venues"
     } else {
         "/console"
     }
@@ -56,7 +58,7 @@ fn next(fields: &Fields) -> &str {
 
 async fn show(request: RequestContext) -> Result<Response> {
     if request.current_user.is_some() {
-        return Ok(answer::go(next(&request.query)));
+        return Ok(answer::go(next(&request, &request.query)));
     }
     answer::page(&Page::new(&request, &request.query))
 }
@@ -130,27 +132,36 @@ pub(super) async fn check_own_password(request: &RequestContext, password: &str)
 }
 
 async fn enter(request: &RequestContext, user: UserId) -> Result<Response> {
-    let cookie = opened(request, user).await?;
-    let mut response = answer::go(next(&request.form));
-    response.headers_mut().insert(header::SET_COOKIE, cookie);
-    Ok(response)
+    signed_in(request, user, next(request, &request.form)).await
 }
 
-/// Opens a session: the header with its cookie.
-pub(super) async fn opened(
+/// Opens a session, and leads on: the browser gets the cookie of the session, and the user's language.
+pub(super) async fn signed_in(
     request: &RequestContext,
     user: UserId,
-) -> Result<poem::http::HeaderValue> {
+    path: &str,
+) -> Result<Response> {
     let address = request.address().to_string();
     let agent = request.header("user-agent").unwrap_or_default().to_owned();
-    let (token, key) = request
+    let (token, key, language) = request
         .write(move |tx, _| {
             let token = sessions::open(tx, user, &address, &agent)?;
-            Ok((token, Key::find_or_make(tx)?))
+            let language = users::language(tx, user)?;
+            Ok((token, Key::find_or_make(tx)?, language))
         })
         .await?;
     let cookie = request.console.name_session_cookie(&key)?;
-    session::set_cookie(cookie, Some(&token), secure(request))
+    let mut response = answer::go(path);
+    let headers = response.headers_mut();
+    headers.append(
+        header::SET_COOKIE,
+        session::set_cookie(cookie, Some(&token), secure(request))?,
+    );
+    headers.append(
+        header::SET_COOKIE,
+        session::language_cookie(language.as_deref())?,
+    );
+    Ok(response)
 }
 
 /// Returns whether the browser came by TLS, to us or to what stands in front.

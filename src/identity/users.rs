@@ -280,6 +280,20 @@ fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Resu
     audit::append_between(tx, ctx, "user", Some(before.id.0), was, is)
 }
 
+/// The language of the console that a user chose.
+pub fn language(connection: &Connection, id: UserId) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT language FROM users WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))?)
+}
+
+/// Keeps the language of the console that a user chose.
+pub fn set_language(tx: &Tx<'_>, id: UserId, language: Option<&str>) -> Result<()> {
+    tx.prepare_cached("UPDATE users SET language = ?2 WHERE id = ?1")?
+        .execute(params![id, language])?;
+    Ok(())
+}
+
 /// Removes a user; the user's tokens and sessions end at once, what the user did stays.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, email: &str) -> Result<()> {
     let user = find(tx, email)?;

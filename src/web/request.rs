@@ -176,7 +176,7 @@ fn forwarded(entry: &str) -> Option<IpAddr> {
     address.ok().map(|address| address.to_canonical())
 }
 
-/// The cookie with the language that was chosen in a browser.
+/// The cookie with the language of the user who signed in last in a browser.
 pub const LANGUAGE: &str = "gatepost_language";
 
 /// A cookie of a request.
@@ -188,7 +188,7 @@ pub fn cookie<'r>(request: &'r Request, name: &str) -> Option<&'r str> {
     })
 }
 
-/// The language that was chosen in the browser of a request, otherwise the first that it accepts and there is.
+/// The language of the user who signed in last in the browser of a request, otherwise the first that it accepts and there is.
 pub fn language(request: &Request) -> Option<&'static texts::Language> {
     let accepted = request.headers().get(header::ACCEPT_LANGUAGE);
     let accepted = accepted.and_then(|value| value.to_str().ok());

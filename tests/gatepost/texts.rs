@@ -4,9 +4,9 @@
 use crate::{
     console::{Crew, browser, page},
     faults::process::{GATEPOST, Served},
-    harness::Server,
+    harness::{PASSWORD, Server},
 };
-use gatepost::core::texts;
+use gatepost::{core::texts, identity::ConsoleRole};
 use regex::Regex;
 use reqwest::{
     Method,
@@ -258,7 +258,22 @@ fn the_language_is_chosen_in_the_account() {
         &[("firstName", ""), ("lastName", "")],
     )
     .refused(422, "Mindestens einen Namen oder Code eingeben");
+    // It is the user's: every browser gets it at the sign-in, and loses another user's.
+    let signed_in = |email: &str| {
+        let form = [("email", email), ("password", PASSWORD)];
+        let request = browser().post(format!("{}/console/sign-in", server.url()));
+        let answer = request.form(&form).send().expect("an answer");
+        let cookies = answer.headers().get_all(SET_COOKIE).iter();
+        let mut cookies = cookies.filter_map(|cookie| cookie.to_str().ok());
+        let language = cookies.find(|cookie| cookie.starts_with("gatepost_language="));
+        language.expect("the language").to_owned()
+    };
+    let administrator = "administrator@example.com";
+    assert!(signed_in(administrator).starts_with("gatepost_language=de; "));
+    server.console_user("viewer@example.com", ConsoleRole::Viewer);
+    assert!(signed_in("viewer@example.com").contains("Max-Age=0"));
     assert!(choose(&crew, "").contains("Max-Age=0"));
+    assert!(signed_in(administrator).contains("Max-Age=0"));
 }
 
 #[test]

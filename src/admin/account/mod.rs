@@ -3,7 +3,7 @@
 
 mod second_factor;
 
-use super::sign_in;
+use super::{session, sign_in};
 use crate::admin::prelude::*;
 use crate::identity::{
     password::{self, Queue},
@@ -11,11 +11,7 @@ use crate::identity::{
     sessions::{self, Session},
     users::{self, UserChange},
 };
-use crate::web::request::LANGUAGE;
 use poem::http::header;
-
-/// The time that a browser keeps the language, in seconds: a year.
-const LANGUAGE_S: u32 = 365 * 24 * 60 * 60;
 
 pub(super) fn routes() -> Vec<Route> {
     Routes::access(VIEWER)
@@ -36,7 +32,7 @@ struct Page {
     /// Each with whether it is this one.
     sessions: Vec<(Session, bool)>,
     factor: Option<State>,
-    /// The language that was chosen in this browser; empty where the browser's own counts.
+    /// The language that the user chose; empty where the browser's counts.
     chosen: String,
 }
 
@@ -44,9 +40,10 @@ impl Page {
     fn read(request: &RequestContext) -> Result<Self> {
         let current_user = request.current_user()?;
         let user = current_user.user;
-        let (sessions, factor) = request.look_up(|connection| {
+        let (sessions, factor, chosen) = request.look_up(|connection| {
             let sessions = sessions::of_user(connection, user, Timestamp::now())?;
-            Ok((sessions, factor::state(connection, user)?))
+            let chosen = users::language(connection, user)?;
+            Ok((sessions, factor::state(connection, user)?, chosen))
         })?;
         let with_this = |session: Session| {
             let is_this = session.id == current_user.session;
@@ -58,7 +55,7 @@ impl Page {
             meaning: current_user.role.meaning(),
             sessions: sessions.into_iter().map(with_this).collect(),
             factor,
-            chosen: request.cookie(LANGUAGE).unwrap_or_default().to_owned(),
+            chosen: chosen.unwrap_or_default(),
         })
     }
 }
@@ -67,22 +64,20 @@ async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&Page::read(&request)?)
 }
 
-/// Keeps the language in a cookie of this browser: whoever shares a laptop at a desk shares its language, too.
+/// Keeps the language with the user, and in this browser.
 async fn change_language(request: RequestContext) -> Result<Response> {
     let chosen = request.form.text("language");
     let is_known = |language: &&texts::Language| language.code == chosen;
     let chosen = texts::languages().iter().find(is_known);
-    let cookie = match chosen {
-        Some(language) => format!(
-            "{LANGUAGE}={}; Path=/; SameSite=Lax; Max-Age={LANGUAGE_S}",
-            language.code
-        ),
-        None => format!("{LANGUAGE}=; Path=/; SameSite=Lax; Max-Age=0"),
-    };
+    let code = chosen.map(|language| language.code.as_str());
+    let user = request.current_user()?.user;
+    request
+        .write(move |tx, _| users::set_language(tx, user, code))
+        .await?;
     let language = chosen.or_else(texts::current);
     texts::within(language, || request.flash(t("account-language-changed")));
     let mut response = answer::go("/console/account");
-    let cookie = cookie.parse().map_err(Error::defect)?;
+    let cookie = session::language_cookie(code)?;
     response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(response)
 }

@@ -1,5 +1,7 @@
--- The choices of reports without SQL; attendees who only look like one person; who was refused in something done to many.
+-- The choices of reports without SQL; the language of users; attendees who only look like one person; who was refused in
+-- something done to many.
 ALTER TABLE reports ADD COLUMN built TEXT CHECK (built IS NULL OR json_valid(built));
+ALTER TABLE users ADD COLUMN language TEXT;
 
 CREATE TABLE distinct_delegates (
     one_id   INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
