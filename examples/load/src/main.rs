@@ -4,9 +4,11 @@
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
 //! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`,
-//! `pings`, `waiting`, `badges`, `peers`, `rules`, `readers`, `standby` and `hub` are the longer runs that start the server themselves; `names` finds people.
+//! `bulk`, `pings`, `waiting`, `badges`, `peers`, `rules`, `readers`, `standby` and `hub` are the longer runs that start the
+//! server themselves; `names` finds people.
 
 mod badges;
+mod bulk;
 mod chores;
 mod client;
 mod console;
@@ -68,6 +70,7 @@ The handbook's figures (starts the server itself):
   cargo run --release -p load -- waiting --output waiting.txt
   cargo run --release -p load -- peers --output peers.txt
   cargo run --release -p load -- badges --output badges.txt
+  cargo run --release -p load -- bulk --output bulk.txt
   cargo run --release -p load -- rules
   cargo run --release -p load -- standby --output standby.txt
   cargo run --release -p load -- hub --output hub.txt
@@ -133,6 +136,8 @@ enum What {
     Growth(growth::Options),
     /// The console's pages beside check-ins, and check-ins beside open dashboards
     Console(console::Options),
+    /// One thing done to many attendees in the console, and check-ins beside it
+    Bulk(bulk::Options),
     /// Check-ins beside a thousand devices that ping
     Pings(pings::Options),
     /// Check-ins beside thousands of gates that wait for changes
@@ -265,6 +270,7 @@ async fn perform(what: What) -> Result<bool> {
         What::Hub(options) => hub::figures(&options).await,
         What::Figures(options) => figures::figures(&options).await.map(|()| true),
         What::Data(options) => data::figures(&options).await.map(|()| true),
+        What::Bulk(options) => bulk::figures(&options).await.map(|()| true),
         What::Paced(options) => paced::figures(&options).await.map(|()| true),
         What::Growth(options) => growth::growth(&options).await.map(|()| true),
         What::Console(options) => console::figures(&options).await.map(|()| true),

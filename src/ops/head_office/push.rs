@@ -120,8 +120,12 @@ impl Pusher {
                 }
             }
             Ok(found) => {
-                if let Err(cause) = self.push(found).await {
-                    self.rest_after(cause.to_string()).await;
+                let is_last = found.as_ref().is_some_and(|found| !found.page.more);
+                match self.push(found).await {
+                    // Gates that scan all the time would have every few of their scans pushed at once.
+                    Ok(()) if is_last && self.failures == 0 => rest(self.line(), GATHER).await,
+                    Ok(()) => {}
+                    Err(cause) => self.rest_after(cause.to_string()).await,
                 }
             }
         }
