@@ -85,8 +85,25 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<()> {
             if json {
                 return print_json(&serde_json::json!(rows));
             }
-            rows.iter().try_for_each(|row| print(&row.to_string()))
+            rows.iter().enumerate().try_for_each(|(at, row)| {
+                let columns = row.as_object().into_iter().flatten();
+                let (names, values): (Vec<_>, Vec<_>) = columns
+                    .map(|(name, value)| (name.clone(), shown(value)))
+                    .unzip();
+                if at == 0 {
+                    print(&names.join("\t"))?;
+                }
+                print(&values.join("\t"))
+            })
         }
+    }
+}
+
+fn shown(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

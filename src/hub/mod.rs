@@ -34,10 +34,10 @@ use crate::{
 };
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 use store::{Postgres, Store};
 use tokio::sync::{Semaphore, watch};
@@ -46,6 +46,8 @@ use tokio::sync::{Semaphore, watch};
 const PUSHES_AT_ONCE: usize = 4;
 /// The time between two signs of life, and two looks at what other hubs stored.
 const BEAT: Duration = Duration::from_secs(2);
+/// A store that does not answer for so long is gone.
+const SILENT_MAX: Duration = Duration::from_secs(10);
 
 /// The state of a hub.
 pub struct Hub {
@@ -55,6 +57,8 @@ pub struct Hub {
     /// Changes with what venues are told.
     down: watch::Sender<(i64, i64, i64)>,
     stopped: AtomicBool,
+    /// When the store answered last.
+    answered: Mutex<Instant>,
 }
 
 /// Set in the file of a hub whose venues are in PostgreSQL.
@@ -77,6 +81,7 @@ impl Hub {
             pushes: Semaphore::new(PUSHES_AT_ONCE),
             down: watch::Sender::new((0, 0, 0)),
             stopped: AtomicBool::new(false),
+            answered: Mutex::new(Instant::now()),
         }))
     }
 
@@ -129,6 +134,18 @@ impl Hub {
         self.wake();
     }
 
+    /// Returns what is wrong with the store: whoever stands in front of several hubs asks another one then.
+    pub fn trouble(&self) -> Option<String> {
+        let answered = *self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let silent = answered.elapsed();
+        (silent > SILENT_MAX).then(|| {
+            format!(
+                "the store of the venues has not answered for {} s",
+                silent.as_secs()
+            )
+        })
+    }
+
     async fn beat(&self) {
         loop {
             let url = self
@@ -142,8 +159,11 @@ impl Hub {
                     tracing::warn!("the hub's sign of life: {cause}");
                 }
             }
-            if let Err(cause) = self.look_down().await {
-                tracing::warn!("what venues are told: {cause}");
+            match self.look_down().await {
+                Ok(()) => {
+                    *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now()
+                }
+                Err(cause) => tracing::warn!("what venues are told: {cause}"),
             }
             tokio::time::sleep(BEAT).await;
         }

@@ -170,6 +170,7 @@ pub fn add(sql: &mut dyn Sql, name: &str, event: Option<i64>, now: Timestamp) ->
     let name = checked_name(name)?;
     // Under the head office's lock: no two hubs give one number.
     sql.lock(OFFICE)?;
+    check_free(sql, name, OFFICE)?;
     let next = sql.query_one(
         "SELECT coalesce(max(id), 0) + 1 FROM hub_venues WHERE id > 0",
         &[],
@@ -190,6 +191,21 @@ fn checked_name(name: &str) -> Result<&str> {
     Ok(name)
 }
 
+/// Two venues of one name could not be told apart in reports.
+fn check_free(sql: &mut dyn Sql, name: &str, own: i64) -> Result<()> {
+    let other = sql.query_one(
+        "SELECT id FROM hub_venues WHERE id > 0 AND id <> ?2 AND lower(name) = lower(?1)",
+        &[text(name), own.into()],
+    )?;
+    match other {
+        Some(_) => Err(Error::field(
+            "name",
+            "is the name of another venue; give a machine that takes its place a new code there",
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Renames a venue, and says what it is sent.
 pub fn change(
     sql: &mut dyn Sql,
@@ -199,6 +215,7 @@ pub fn change(
     configured: bool,
 ) -> Result<()> {
     let name = checked_name(name)?;
+    check_free(sql, name, id)?;
     sql.execute(
         "UPDATE hub_venues SET name = ?2, event = ?3, configured = ?4 WHERE id = ?1 AND id > 0",
         &[

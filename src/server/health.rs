@@ -1,7 +1,9 @@
 //! `/health/live` and `/health/ready` (contract §1), for whoever restarts or balances servers. They
 //! need no token and tell nothing about anybody.
 
-use crate::{core::standby::Replication, db::migrate, identity::App, types::error::Result};
+use crate::{
+    core::standby::Replication, db::migrate, hub::Hub, identity::App, types::error::Result,
+};
 use poem::{Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -20,13 +22,16 @@ pub fn live() -> Response {
 }
 
 /// Tells whether check-ins can be taken; where not, answers 503 and why.
-pub fn ready(app: &App) -> Response {
-    let checks = [
+pub fn ready(app: &App, hub: Option<&Hub>) -> Response {
+    let mut checks = vec![
         ("database", schema(app)),
         ("disk", disk(app)),
         ("writer", writer(app)),
         ("file", file(app)),
     ];
+    if let Some(hub) = hub {
+        checks.push(("venues", hub.trouble()));
+    }
     let ready = checks.iter().all(|(_, trouble)| trouble.is_none());
     let mut checks: Map<String, Value> = checks
         .into_iter()

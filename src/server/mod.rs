@@ -242,6 +242,7 @@ fn endpoint(
     let document = openapi::document(console)?;
     let page = openapi::page(console, &document);
     let of_opened = app.clone();
+    let of_hub = hub.cloned();
     let route = api
         .at(
             "/openapi.json",
@@ -250,7 +251,12 @@ fn endpoint(
         .at("/docs", public::docs(page))
         .at(public::METADATA, get(public::metadata))
         .at("/health/live", get(with(app, |_, _| health::live())))
-        .at("/health/ready", get(with(app, |app, _| health::ready(app))))
+        .at(
+            "/health/ready",
+            get(with(app, move |app, _| {
+                health::ready(app, of_hub.as_deref())
+            })),
+        )
         .at("/metrics", get(with(app, move |app, _| sources.page(app))))
         .at("/logo", get(with(app, public::logo)))
         .at(

@@ -124,7 +124,12 @@ impl Postgres {
         };
         let mut command = self.command("postgres");
         command.arg("-D").arg(self.data());
-        command.arg("-k").arg(&self.folder).args(["-c", listen]);
+        // In the folder: a server that is killed leaves nothing in /dev/shm.
+        let memory = "dynamic_shared_memory_type=mmap";
+        command
+            .arg("-k")
+            .arg(&self.folder)
+            .args(["-c", listen, "-c", memory]);
         self.running = Some(command.spawn()?);
         self.wait("SELECT 1", "1")
     }

@@ -1,7 +1,8 @@
 //! The pages of a head office, for everybody.
 
 use super::{
-    become_administrator, examine::Examiner, open, open_first_run, origin, window::Browser,
+    EMAIL, PASSWORD, become_administrator, examine::Examiner, open, open_first_run, origin,
+    window::Browser,
 };
 use crate::faults::process::Served;
 
@@ -47,5 +48,11 @@ fn a_venue_is_added_and_every_page_of_a_hub_is_for_everybody() {
     screen.tells("Arrived at all venues");
     screen.go("/console/venues");
     screen.arrives_at("/console/sign-in");
+    // Whoever signs in sees the venues first: nothing happens on the hub itself.
+    screen.go("/");
+    screen.fill("email", EMAIL);
+    screen.fill("password", PASSWORD);
+    screen.press("Sign in");
+    screen.arrives_at("/console/venues");
     drop(served);
 }

@@ -221,6 +221,11 @@ fn a_hub_of_yesterday_is_sent_what_it_lacks_and_its_reports_are_right() {
     let rows = told(&office.db, &["hub", "report", "attendance", "--json"]);
     let rows = rows.as_array().expect("rows");
     assert_eq!(rows.len(), 2, "{rows:?}");
+    let table = gatepost(&office.db, &["hub", "report", "attendance"]);
+    let table = String::from_utf8(table.stdout).expect("a text");
+    let widths: Vec<_> = table.lines().map(|line| line.split('\t').count()).collect();
+    assert_eq!(widths.len(), 3, "{table}");
+    assert!(widths.iter().all(|width| *width == widths[0]), "{table}");
     assert!(
         rows.iter().all(|row| row
             .as_object()
@@ -339,10 +344,13 @@ fn postgresql_is_spoken_to_by_tls_with_a_certificate_that_is_trusted() {
             "delegate-write",
         ],
     );
-    let add = |address: &str, trusted: &Path| {
+    let mut number = 0;
+    let mut add = |address: &str, trusted: &Path| {
+        number += 1;
+        let name = format!("Venue {number}");
         let mut command = Command::new(GATEPOST);
         command.args([
-            "hub", "venue", "add", "North", "--json", "--store", address, "--db",
+            "hub", "venue", "add", &name, "--json", "--store", address, "--db",
         ]);
         command
             .arg(&db)

@@ -2,7 +2,7 @@
 
 use super::{join_at, postgresql::Postgres, up::people};
 use crate::{
-    faults::process::{Served, gatepost, told},
+    faults::process::{Served, gatepost, told, until},
     harness::*,
     loopback,
 };
@@ -29,7 +29,7 @@ fn a_venue_goes_on_when_a_hub_and_then_a_database_is_killed() {
     let store = Postgres::address(&[&primary, &replica], "gatepost");
     let db = path("first.db");
     let (mut first, url) = start(&db, &store);
-    let (_second, _) = start(&path("second.db"), &store);
+    let (second, _) = start(&path("second.db"), &store);
     let hubs = "SELECT count(*) FROM hub_hubs";
     let wait = |of: &Postgres, question: &str, answer: i32| {
         of.wait_in("gatepost", question, &answer.to_string())
@@ -59,6 +59,14 @@ fn a_venue_goes_on_when_a_hub_and_then_a_database_is_killed() {
         &["client", "add", "app", "--role", "delegate-read", "--json"],
     );
     told(&own, &["hub", "venue", "add", "South", "--json"]);
+    // Two of one name could not be told apart in reports, on either store.
+    for again in [
+        gatepost(&own, &["hub", "venue", "add", "south"]),
+        gatepost(&db, &["hub", "venue", "add", "north", "--store", &store]),
+    ] {
+        let cause = String::from_utf8_lossy(&again.stderr);
+        assert!(cause.contains("name of another venue"), "{again:?}");
+    }
     let refused = gatepost(&own, &["hub", "report", "attendance", "--store", &store]);
     assert!(
         String::from_utf8_lossy(&refused.stderr).contains("leave --store out"),
@@ -71,7 +79,23 @@ fn a_venue_goes_on_when_a_hub_and_then_a_database_is_killed() {
 
     primary.kill();
     people(&api, 40, 20);
+    // Whoever stands in front of the hubs hears that this one can store nothing.
+    let readiness = || {
+        let path = format!("http://{}/health/ready", second.address);
+        let answer = http()
+            .build()
+            .expect("a client")
+            .get(path)
+            .send()
+            .expect("an answer");
+        (answer.status().as_u16(), answer.text().expect("a text"))
+    };
+    until("the hub is not ready", || {
+        let (status, told) = readiness();
+        status == 503 && told.contains("the store of the venues")
+    });
     replica.promote().expect("it is a primary");
+    until("the hub is ready", || readiness().0 == 200);
     wait(&replica, count, 60);
     let distinct = "SELECT count(DISTINCT code) FROM hub_attendees";
     wait(&replica, distinct, 60);
