@@ -10,9 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time that a slice is to hold the writer, from its first step until it is committed. A gate that scans meanwhile
-/// waits for as long; single slices take half as much again.
+/// The time that a slice is to hold the writer, from its first step until it is committed; single slices take half as
+/// much again.
 const SLICE: Duration = Duration::from_millis(5);
+/// The same while gates of this process scan: whoever does meanwhile waits for as long.
+const SLICE_BESIDE_GATES: Duration = Duration::from_millis(2);
 /// Steps of the first slice, before it is known how long one takes.
 const FIRST_STEPS: u32 = 32;
 /// The fewest steps of a slice.
@@ -127,7 +129,7 @@ impl<W: Steps> Progress<W> {
         while goes_on
             && !self.work.is_unprepared()
             && self.steps < self.steps_max
-            && begun.elapsed() <= SLICE
+            && begun.elapsed() <= self.slice()
         {
             goes_on = self.work.step(tx)?;
             self.steps += 1;
@@ -141,7 +143,17 @@ impl<W: Steps> Progress<W> {
     /// index for searching and the commit, takes as long as its steps and more.
     fn adapt(&mut self, held: Duration) {
         self.held = held;
-        self.steps_max = fitting(self.steps_max, self.steps, held);
+        self.steps_max = fitting(self.steps_max, self.steps, held, self.slice());
+    }
+
+    /// The time that a slice is to hold the writer.
+    fn slice(&self) -> Duration {
+        // Other processes pay for each slice with their caches, and are better off with few.
+        if self.others_rate > 0 && !self.is_busy() {
+            SLICE_BESIDE_GATES
+        } else {
+            SLICE
+        }
     }
 
     fn pause(&self) -> Duration {
@@ -163,15 +175,15 @@ impl<W: Steps> Progress<W> {
 }
 
 /// The most steps of the next slice, where the last one had `steps` of `most` and held the writer for so
-/// long.
-fn fitting(most: u32, steps: u32, held: Duration) -> u32 {
-    if steps < most && held <= SLICE {
+/// long, and the next one may for as long as `slice`.
+fn fitting(most: u32, steps: u32, held: Duration, slice: Duration) -> u32 {
+    if steps < most && held <= slice {
         // It ended for another reason.
         return most;
     }
-    let fitting = u128::from(steps) * SLICE.as_micros() / held.as_micros().max(1);
+    let fitting = u128::from(steps) * slice.as_micros() / held.as_micros().max(1);
     let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
-    let next = if held > SLICE {
+    let next = if held > slice {
         fitting
     } else {
         // Not all at once: after a slice that was cheap comes a dear one.
@@ -244,7 +256,7 @@ mod tests {
             (1_000, 3, 0.5, 1_000),
             (u32::MAX, u32::MAX, 0.0, u32::MAX),
         ] {
-            let found = fitting(most, steps, SLICE.mul_f64(slices_held));
+            let found = fitting(most, steps, SLICE.mul_f64(slices_held), SLICE);
             assert_eq!(found, next, "{most} {steps} {slices_held}");
         }
     }

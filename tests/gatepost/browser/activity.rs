@@ -5,24 +5,6 @@ use super::{
 };
 use serde_json::json;
 
-/// Counts clicks and loads of pages from here on.
-fn count(browser: &Browser) {
-    browser.run(
-        "globalThis.clicks = 0; globalThis.isSamePage = true;
-         document.addEventListener('click', () => globalThis.clicks++, true)",
-        &[],
-    );
-}
-
-#[track_caller]
-fn took(browser: &Browser, clicks: u32) {
-    let told = browser.run(
-        "return [globalThis.clicks, globalThis.isSamePage === true]",
-        &[],
-    );
-    assert_eq!(told, json!([clicks, true]));
-}
-
 /// Checks somebody in by the desk, in a page of its own that is left again.
 fn check_in(browser: &Browser, code: &str) {
     let script = "const page = await (await fetch('/console/desk')).text();
@@ -79,12 +61,12 @@ fn rows_come_in_and_wait_while_somebody_looks_closely() {
     browser.until("it is there", || rows(&browser) == begun + 4);
     browser.press("Pause");
     // One click takes it back, where it stands.
-    count(&browser);
+    browser.count();
     browser.click("#tail li:first-child form button");
     browser.until("the row says so", || {
         browser.has("#tail li:first-child del")
     });
-    took(&browser, 1);
+    browser.took(1, 0, 0);
     browser.tells("Undone by");
     assert_eq!(rows(&browser), begun + 4);
     browser.until("the focus is on the row", || {
@@ -101,10 +83,10 @@ fn one_click_undoes_on_the_page_of_an_attendee() {
     check_in(&browser, "TICKET-05");
     browser.go("/console/delegates/5");
     browser.tells("Checked in at");
-    count(&browser);
+    browser.count();
     browser.click("#main .timeline form button");
     browser.until("the row says so", || browser.has(".timeline del"));
-    took(&browser, 1);
+    browser.took(1, 0, 0);
     browser.tells("Undone by");
     // Nobody is inside any more, and the focus is on the row.
     assert!(!browser.has(".big-state"));
@@ -128,7 +110,7 @@ fn a_chosen_chip_applies_at_once_and_the_address_keeps_it() {
     become_administrator(&browser);
     browser.go("/console/delegates");
     browser.until("the views are counted", || browser.has("#views .badge"));
-    count(&browser);
+    browser.count();
     browser.run(
         "const been = document.getElementById('been'); been.value = 'no'; been.dispatchEvent(new Event('change', {bubbles: true}))",
         &[],
@@ -139,5 +121,5 @@ fn a_chosen_chip_applies_at_once_and_the_address_keeps_it() {
     browser.until("the view is the current one", || {
         browser.run("return document.querySelector('#views [aria-current]')?.innerText.startsWith('Not arrived')", &[]) == json!(true)
     });
-    took(&browser, 0);
+    browser.took(1, 0, 0);
 }

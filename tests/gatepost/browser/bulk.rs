@@ -61,6 +61,7 @@ fn two_rows_are_checked_in_with_five_actions_and_taken_back_with_one() {
     let (_served, browser, db) = begin(folder.path());
     let examiner = Examiner::installed();
     browser.go("/console/delegates");
+    browser.count();
     browser.click("tbody tr:nth-child(1) [name=id]");
     browser.click("tbody tr:nth-child(2) [name=id]");
     browser.tells("2 selected");
@@ -72,6 +73,7 @@ fn two_rows_are_checked_in_with_five_actions_and_taken_back_with_one() {
     faults.extend(examiner.faults(&browser, "a preview"));
     browser.press("Check in: 2");
     browser.tells("2 done.");
+    browser.took(5, 0, 3);
     let inside = "SELECT count(*) FROM interactions WHERE interaction_type = 'check-in' AND first_device_id = 1001";
     assert_eq!(count(&db, inside), 2);
     assert_eq!(
@@ -148,6 +150,7 @@ fn a_message_goes_to_all_speakers_and_is_stopped() {
     browser.press("Save");
     browser.tells("Gateway saved");
     browser.go("/console/messages");
+    browser.count();
     browser.press("New message");
     browser.arrives_at("/console/messages/new");
     let mut faults = examiner.faults(&browser, "whom a message is for");
@@ -164,6 +167,8 @@ fn a_message_goes_to_all_speakers_and_is_stopped() {
     browser.run("window.confirm = () => true", &[]);
     browser.press("Send e-mails");
     browser.tells("20 queued, 20 without an e-mail address.");
+    // One of the clicks and the address are the test to oneself.
+    browser.took(5, 38, 5);
     let states = "SELECT count(*) FROM messages WHERE origin LIKE 'list:%' AND state = ";
     let waiting =
         || count(&db, &format!("{states} 'waiting'")) + count(&db, &format!("{states} 'sending'"));
@@ -232,6 +237,7 @@ fn the_day_is_closed_on_one_page_with_one_download() {
     browser.press("Check in: 40");
     browser.tells("40 done.");
     browser.go("/console");
+    browser.count();
     browser.press("More");
     browser.press("Close the day");
     browser.arrives_at("/console/day");
@@ -261,6 +267,7 @@ fn the_day_is_closed_on_one_page_with_one_download() {
     assert!(text("places.csv").contains("Lounge"));
     browser.press("Back up now");
     browser.tells("Backup made and checked");
+    browser.took(4, 0, 3);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -288,6 +295,7 @@ fn the_preparation_says_what_is_missing_and_ends_with_a_test_ticket() {
     browser.tells("Import finished");
     browser.go("/console/prepare");
     browser.tells("Every place admits somebody");
+    browser.count();
     let scan = |place: &str, code: &str| {
         browser.run(
             "document.querySelector('[name=place]').value = arguments[0]",
@@ -300,6 +308,7 @@ fn the_preparation_says_what_is_missing_and_ends_with_a_test_ticket() {
     browser.tells("Refused.");
     scan("1002", "A-1");
     browser.tells("Admitted. Ada may enter Lounge.");
+    browser.took(2, 8, 2);
     assert_eq!(count(&db, "SELECT count(*) FROM refusals"), 0);
     faults.extend(Examiner::installed().faults(&browser, "a test ticket"));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -344,6 +353,7 @@ fn likely_doubles_are_told_with_reasons_and_a_merge_of_two_people_warns() {
     browser.run("document.querySelector('[name=join]').value = '0'", &[]);
     browser.press("Import 1 row");
     browser.tells("Import finished");
+    browser.count();
     browser.press("Compare them");
     browser.tells("same e-mail");
     let mut faults = Examiner::installed().faults(&browser, "duplicates");
@@ -353,6 +363,7 @@ fn likely_doubles_are_told_with_reasons_and_a_merge_of_two_people_warns() {
     browser.run("window.confirm = () => true", &[]);
     browser.press("Merge");
     browser.tells("Merged:");
+    browser.took(3, 0, 3);
     browser.go("/console/delegates/duplicates");
     browser.tells("No duplicates");
     assert_eq!(

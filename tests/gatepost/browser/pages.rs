@@ -8,9 +8,9 @@ use super::{
 use crate::console::{Crew, commanded};
 use crate::faults::process::{Served, gatepost, write_demo};
 use crate::harness::table;
-use gatepost::admin;
+use gatepost::{admin, core::texts};
 use reqwest::Method;
-use std::{collections::BTreeSet, path::Path, time::SystemTime};
+use std::{collections::BTreeSet, fmt::Write as _, path::Path, time::SystemTime};
 use totp_rs::{Builder, Secret};
 
 /// Somebody who looks at everything.
@@ -161,12 +161,39 @@ fn every_page_of_an_event_is_for_everybody() {
     assert_none(&faults);
 }
 
+/// Writes the German texts a third longer, as another language's may be: words are longer, sentences have more of them.
+fn write_longer_texts(folder: &Path) -> String {
+    let folder = folder.join("texts");
+    std::fs::create_dir(&folder).expect("a folder");
+    let mut longer = String::new();
+    for (key, file, words) in texts::keys("de") {
+        // Patterns of dates and words of scripts are no texts of a layout, and the rest stands on several lines.
+        if words.is_empty() || file.ends_with("moments.ftl") || file.ends_with("scripts.ftl") {
+            continue;
+        }
+        let letters = words.chars().count().div_ceil(3);
+        let sentence = "und noch etwas mehr davon ".chars().cycle();
+        let more: String = if words.contains(' ') {
+            [' '].into_iter().chain(sentence).take(letters).collect()
+        } else {
+            sentence
+                .filter(|letter| *letter != ' ')
+                .take(letters)
+                .collect()
+        };
+        writeln!(longer, "{key} = {words}{more}").expect("a text");
+    }
+    std::fs::write(folder.join("de.ftl"), longer).expect("written");
+    folder.display().to_string()
+}
+
 #[test]
 fn every_page_is_for_everybody_in_german() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let db = folder.path().join("gatepost.db");
     fill(&db);
-    let served = Served::start_for_all(&db, &[]);
+    let texts = write_longer_texts(folder.path());
+    let served = Served::start_for_all(&db, &["--texts", &texts]);
     let mut inspector = inspector(&served);
     inspector.enter(&served);
     inspector

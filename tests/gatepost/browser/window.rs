@@ -47,6 +47,20 @@ pub struct Browser {
     origin: String,
 }
 
+/// Counts clicks, a choice from a menu as one, letters and pages, in the storage of the tab.
+const COUNT: &str = "try {
+    const add = (at, count) => {
+        if (!sessionStorage.took) return;
+        const took = JSON.parse(sessionStorage.took);
+        took[at] += count;
+        sessionStorage.took = JSON.stringify(took);
+    };
+    add(2, 1);
+    addEventListener('pointerdown', () => add(0, 1), true);
+    addEventListener('change', event => event.target.tagName === 'SELECT' && add(0, 1), true);
+    addEventListener('input', event => add(1, (event.data || '').length), true);
+} catch {}";
+
 /// A tab.
 #[derive(Clone)]
 pub struct Tab(String);
@@ -81,7 +95,30 @@ impl Browser {
             origin: origin.to_owned(),
         };
         browser.look(DESK);
+        browser.call(
+            "Page.addScriptToEvaluateOnNewDocument",
+            &json!({"source": COUNT}),
+        );
         browser
+    }
+
+    /// Counts what hands do from here on, until the tab is closed.
+    #[track_caller]
+    pub fn count(&self) {
+        self.run("sessionStorage.took = '[0, 0, 0]'", &[]);
+    }
+
+    /// Checks what it took since then: clicks, letters that were typed, and the most pages that were loaded. The page of
+    /// something that goes on is loaded again at its end, unless that was sooner.
+    #[track_caller]
+    pub fn took(&self, clicks: i64, letters: i64, pages_max: i64) {
+        let took = self.run("return JSON.parse(sessionStorage.took)", &[]);
+        assert_eq!(
+            [took[0].as_i64(), took[1].as_i64()],
+            [Some(clicks), Some(letters)]
+        );
+        let pages = took[2].as_i64();
+        assert!(pages.is_some_and(|pages| pages <= pages_max), "{took}");
     }
 
     /// As [`Browser::call`]: what it gives, or what is wrong.

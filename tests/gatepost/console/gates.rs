@@ -307,6 +307,17 @@ fn a_gate_becomes_a_kiosk_where_it_stands() {
     has(row(&crew.page(PAGE), device), "<span class=\"soft\">kiosk");
     assert_eq!(switch(&[("kiosk", "1")]).0["walkIn"], false);
     assert!(switch(&[]).0.is_null());
+    // The button of its line does the same without the form.
+    let press = |kiosk: &str| {
+        has(row(&crew.page(PAGE), device), "/kiosk\"");
+        crew.post(&format!("{PAGE}/{device}/kiosk"), &[("kiosk", kiosk)])
+            .taken();
+        app.get("/gate").data()["kiosk"].clone()
+    };
+    assert!(press("1").is_object());
+    has(row(&crew.page(PAGE), device), "End kiosk");
+    assert!(press("").is_null());
+    has(row(&crew.page(PAGE), device), "Make kiosk");
     // A PIN of its own, which nobody can read again.
     let pin = |fields: &[(&str, &str)]| crew.post(&format!("{PAGE}/{device}/pin"), fields);
     pin(&[("pin", "12")]).refused(422, "6 to 8 digits");
@@ -318,7 +329,7 @@ fn a_gate_becomes_a_kiosk_where_it_stands() {
     pin(&[("do", "remove")]).taken();
     has(crew.page(&open), "No PIN is set");
     let viewer = server.viewer();
-    for path in ["settings", "pin"] {
+    for path in ["settings", "pin", "kiosk"] {
         viewer
             .post(&format!("{PAGE}/{device}/{path}"), &[])
             .refused(403, "needs the role operator");
