@@ -278,7 +278,7 @@ pub static TABLES: &[Table] = &[
         (Plain, "id client_id secret_hash name roles scopes device_id visible_properties created_at revoked_at"),
     ]).with_json("roles scopes visible_properties"),
     kept("users", &[
-        (Reference, "delegate_id"), (ByFeature, "email password_hash"), (Plain, "id roles created_at updated_at console_role"),
+        (Reference, "delegate_id"), (ByFeature, "email password_hash"), (Plain, "id roles created_at updated_at console_role language"),
     ]).with_json("roles"),
     kept("tokens", &[
         (User, "user_id"), (Plain, "id hash kind client_id family scopes issued_at expires_at used_at revoked_at"),
