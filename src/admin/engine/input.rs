@@ -2,6 +2,7 @@
 
 use crate::{
     admin::Fields,
+    core::texts::say,
     types::{
         error::{Error, Result},
         text::shortened,
@@ -43,15 +44,35 @@ pub struct Choice {
     pub label: String,
     pub help: String,
     pub chosen: bool,
+    /// People wrote the label, so it is the same in each language.
+    is_data: bool,
 }
 
 impl Choice {
+    /// One that people named, such as a place.
+    pub fn named(value: impl Into<String>, name: impl Into<String>, chosen: bool) -> Self {
+        Self {
+            is_data: true,
+            ..Self::new(value, name, chosen)
+        }
+    }
+
+    /// The label in the language of the page.
+    pub fn words(&self) -> String {
+        if self.is_data {
+            self.label.clone()
+        } else {
+            say(&self.label)
+        }
+    }
+
     pub fn new(value: impl Into<String>, label: impl Into<String>, chosen: bool) -> Self {
         Self {
             value: value.into(),
             label: label.into(),
             help: String::new(),
             chosen,
+            is_data: false,
         }
     }
 
