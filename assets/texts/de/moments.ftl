@@ -1,6 +1,7 @@
 # Wie Deutsch Zahlen, Tage und Zeiten schreibt.
 language-name = Deutsch
 number-group = .
+number-point = ,
 date-in-digits = { $day }.{ $month }.{ $year }
 minute-on-day = { $time } am { $date }
 day-in-words = { $weekday }, { $day }. { $month }

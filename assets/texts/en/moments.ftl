@@ -1,6 +1,7 @@
 # The language's own name, and how it writes numbers, dates and times.
 language-name = English
 number-group = ,
+number-point = .
 date-in-digits = { $year }-{ $month }-{ $day }
 minute-on-day = { $time } on { $date }
 day-in-words = { $weekday }, { $day } { $month }

@@ -11,7 +11,9 @@
 mod moments;
 mod phrases;
 
-pub use moments::{ago, date, date_time, day_in_words, minute, number};
+pub use moments::{
+    ago, date, date_time, day_in_words, decimal, from_english_decimal, minute, number,
+};
 
 use crate::types::error::{Error, Result};
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};

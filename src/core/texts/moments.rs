@@ -10,6 +10,24 @@ pub fn number(number: i64) -> String {
     text.replace(',', &t("number-group"))
 }
 
+/// `1,234.50`.
+pub fn decimal(value: f64, decimals: usize) -> String {
+    from_english_decimal(&text::decimal(value, decimals))
+}
+
+/// A decimal number of English, such as `1,234.50`, as the language writes it.
+pub fn from_english_decimal(number: &str) -> String {
+    let (whole, decimals) = match number.split_once('.') {
+        Some((whole, decimals)) => (whole, Some(decimals)),
+        None => (number, None),
+    };
+    let whole = whole.replace(',', &t("number-group"));
+    match decimals {
+        Some(decimals) => format!("{whole}{}{decimals}", t("number-point")),
+        None => whole,
+    }
+}
+
 /// `2026-11-21`, as the first part of a date and time.
 pub fn date(plain: &str) -> String {
     let mut parts = plain.splitn(3, '-');
