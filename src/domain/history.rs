@@ -2,12 +2,15 @@
 
 use super::{delegates, devices, reports, sales, webhooks::store};
 use crate::{
-    core::audit::{self, Actor, Entry, HistoryOf},
+    core::{
+        audit::{self, Actor, Entry, HistoryOf},
+        texts::{say, tx},
+    },
     identity::{clients, users},
     types::{
         ClientId, DeviceId, Timestamp, UserId,
         error::{Kind, Result},
-        json::{Differences, differences},
+        json::{Differences, Words, differences},
         text::label,
     },
 };
@@ -57,8 +60,8 @@ impl Change {
                 "unblock" => "code unblocked",
                 action => verb(action),
             }),
-            who: audit::actor_name(connection, &entry.actor)?,
-            differences: differences(entry.before.as_ref(), entry.after.as_ref()),
+            who: audit::actor_shown(connection, &entry.actor)?,
+            differences: differences(entry.before.as_ref(), entry.after.as_ref(), &words()),
         })
     }
 }
@@ -80,7 +83,7 @@ impl NamedEntry {
             Some(id) => name(connection, &entry.record_type, id)?,
             None => None,
         };
-        let number = || entry.record_id.map(|id| format!("no. {id}"));
+        let number = || entry.record_id.map(|id| say(format!("no. {id}")));
         Ok(Self {
             actor: Actor::of(connection, &entry.actor)?,
             exists: found.is_some(),
@@ -95,9 +98,27 @@ impl NamedEntry {
     }
 }
 
+/// The words of the page's language for values that are no texts.
+fn words() -> Words {
+    Words {
+        yes: say("yes"),
+        no: say("no"),
+        number: tx("common-no-id").with("id", "{}").to_string(),
+    }
+}
+
+/// A property of a difference in the language of the page; what is below it people named themselves.
+#[must_use]
+pub fn property(path: &str) -> String {
+    match path.split_once(" › ") {
+        Some((first, rest)) => format!("{} › {rest}", say(first)),
+        None => say(path),
+    }
+}
+
 /// The differences; a client's device and a user's attendee with their names.
 fn named_differences(connection: &Connection, entry: &Entry) -> Result<Differences> {
-    let mut all = differences(entry.before.as_ref(), entry.after.as_ref());
+    let mut all = differences(entry.before.as_ref(), entry.after.as_ref(), &words());
     let tie = match entry.record_type.as_str() {
         "client" => "device",
         "user" => "delegate",
@@ -111,7 +132,8 @@ fn named_differences(connection: &Connection, entry: &Entry) -> Result<Differenc
                 Err(_) => None,
             };
             if let Some(named) = named.filter(|named| !named.is_empty()) {
-                *id = format!("{named} (no. {id})");
+                let shown = tx("audit-named-no").with("name", named);
+                *id = shown.with("id", &*id).to_string();
             }
         }
     }
@@ -192,6 +214,7 @@ pub fn verb(action: &str) -> &str {
         "give-up" => "cancelled a delivery of",
         "resend" => "sent again",
         "cancel" => "cancelled",
+        "give-again" => "give again",
         "publish" => "published",
         "discard" => "discarded",
         other => other,
@@ -205,6 +228,12 @@ pub fn noun(record_type: &str) -> String {
         "batch" => "import".to_owned(),
         "delegate" => "attendee".to_owned(),
         "transaction" => "purchase".to_owned(),
+        "app-config" => "app config".to_owned(),
+        "device-request" => "device request".to_owned(),
+        "gate-message" => "gate message".to_owned(),
+        "app-config-draft" => "app config draft".to_owned(),
+        "ticket-key" => "ticket key".to_owned(),
+        "wall-link" => "wall link".to_owned(),
         other => other.replace(['-', '_'], " "),
     }
 }

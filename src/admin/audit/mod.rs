@@ -75,6 +75,22 @@ impl AuditRun {
         Ok(rows.into_iter().map(one).collect())
     }
 
+    /// A sentence about all of them, of which one is given.
+    fn sentence(&self, row: &AuditRow) -> texts::Markup {
+        let key = match self.batch {
+            Some(_) => "audit-many-at-once-by",
+            None => "audit-many-at-once",
+        };
+        let told = texts::html(key).with("links", row.links(false));
+        let told = told.with("who", row.named.actor.shown());
+        let told = told.with("who_link", row.who_link.as_deref().unwrap_or_default());
+        let told = told.with("count", texts::number(self.count));
+        match &self.batch {
+            Some((link, name)) => told.with("batch_link", link).with("batch", name),
+            None => told,
+        }
+    }
+
     fn is_cut(&self) -> bool {
         usize::try_from(self.count).is_ok_and(|count| count > self.rows.len())
     }
@@ -97,11 +113,35 @@ impl AuditRow {
         };
         let id = id.filter(|_| administers);
         Self {
-            verb: verb(&named.entry.action).replace('-', " "),
-            noun: noun(&named.entry.record_type),
+            verb: say(verb(&named.entry.action).replace('-', " ")),
+            noun: say(noun(&named.entry.record_type)),
             who_link: id.map(|id| format!("/console/access/{folder}/{id}")),
             record_link: record_link(&named, administers),
             named,
+        }
+    }
+
+    /// A sentence about it.
+    fn sentence(&self) -> texts::Markup {
+        let told = texts::html("audit-did").with("links", self.links(true));
+        let told = told.with("who", self.named.actor.shown());
+        let told = told.with("who_link", self.who_link.as_deref().unwrap_or_default());
+        let told = told.with("verb", &self.verb).with("noun", &self.noun);
+        let told = told.with("record", &self.named.record);
+        told.with(
+            "record_link",
+            self.record_link.as_deref().unwrap_or_default(),
+        )
+    }
+
+    /// Names which of the two have links, for the texts to choose by.
+    fn links(&self, is_of_record: bool) -> &'static str {
+        let has_record = is_of_record && self.record_link.is_some();
+        match (self.who_link.is_some(), has_record) {
+            (true, true) => "both",
+            (true, false) => "who",
+            (false, true) => "record",
+            (false, false) => "none",
         }
     }
 

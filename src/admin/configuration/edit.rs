@@ -71,7 +71,7 @@ impl Page {
                 ..Form::default()
             },
             who: match actor {
-                Some(actor) => audit::actor_name(connection, actor)?,
+                Some(actor) => audit::actor_shown(connection, actor)?,
                 None => "Somebody".to_owned(),
             },
             layout,

@@ -34,8 +34,9 @@ pub fn groups(
         if !is_all {
             let otherwise = base.get(known.name).unwrap_or(&Value::Null);
             let otherwise = words.say(known.name, otherwise);
+            let otherwise = tx("configuration-otherwise").with("value", otherwise);
             let own = Choice::new(known.name, "Set here.", own.contains_key(known.name))
-                .help(format!("Otherwise: {otherwise}"));
+                .help(otherwise.to_string());
             inputs.insert(0, Input::checks("set", "Own value", vec![own]));
         }
         Group::new(known.label, inputs).help(known.meaning)
@@ -52,17 +53,17 @@ pub fn groups(
         .map(|(name, value)| (name.clone(), as_typed(value)))
         .collect();
     let others = base.iter().filter(|other| !is_all && is_further(other));
-    let others = others.map(|(name, value)| format!("{name} is {}", words.say(name, value)));
+    let others = others.map(|(name, value)| {
+        let other = tx("configuration-name-is-value").with("name", name);
+        other.with("value", words.say(name, value)).to_string()
+    });
     let others: Vec<String> = others.collect();
-    let others = if others.is_empty() {
-        String::new()
+    let help = if others.is_empty() {
+        t("configuration-further-settings-help")
     } else {
-        format!(" For all apps: {}.", others.join(", "))
+        let help = tx("configuration-further-settings-help-for-all");
+        help.with("others", others.join(", ")).to_string()
     };
-    let help = format!(
-        "Settings that only your apps know, such as uiMode. A value is text or JSON; to remove a setting, empty \
-         its value.{others}"
-    );
     let rows = Input::pairs("rows", "Names and values", &rows);
     groups.push(Group::new("Further settings", vec![rows]).help(help));
     groups
@@ -105,11 +106,20 @@ fn pin_inputs(known: &'static Parameter, held: Option<&Value>) -> Vec<Input> {
 /// The field that removes the PIN.
 const NO_PIN: &str = "noSupervisorPin";
 
+/// The name of a place, with its type in the language of the page.
+fn with_type(place: &Offer) -> String {
+    if place.kind.is_empty() {
+        place.name.clone()
+    } else {
+        format!("{} ({})", place.name, say(&place.kind))
+    }
+}
+
 /// The places to choose from; a selector of another one, which a file brought, stays to be chosen.
 pub fn place_choices(places: &[Offer], chosen: &[&str]) -> Vec<Choice> {
     let offered = places
         .iter()
-        .map(|place| (format!("code:{}", place.code), place.with_type()));
+        .map(|place| (format!("code:{}", place.code), with_type(place)));
     let mut all: Vec<(String, String)> = offered.collect();
     for selector in chosen {
         if !all.iter().any(|(known, _)| known == selector) {
@@ -118,7 +128,7 @@ pub fn place_choices(places: &[Offer], chosen: &[&str]) -> Vec<Choice> {
     }
     let choice = |(value, label): (String, String)| {
         let is_chosen = chosen.contains(&&*value);
-        Choice::new(value, label, is_chosen)
+        Choice::named(value, label, is_chosen)
     };
     all.into_iter().map(choice).collect()
 }

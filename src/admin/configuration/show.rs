@@ -89,7 +89,7 @@ impl Page {
     fn read(connection: &Connection, layout: Layout, zone: &Zone) -> Result<Self> {
         let current = Current::read(connection)?;
         let (published, document) = (&current.published, current.document());
-        let who = |actor: &str| audit::actor_name(connection, actor);
+        let who = |actor: &str| audit::actor_shown(connection, actor);
         Ok(Self {
             published_by: published.actor.as_deref().map(who).transpose()?,
             draft_by: match &current.draft {

@@ -1,6 +1,7 @@
 //! The settings of apps by task: a card for each, with its values; and which settings the form of one task has.
 
 use super::path;
+use crate::core::texts::say;
 use crate::domain::apps::{
     Document, Settings,
     parameters::{self, label},
@@ -141,7 +142,7 @@ pub(super) fn cards(
     settings.extend(own.clone());
     let locked = settings.get("forced").cloned().unwrap_or_default();
     let row = |name: &str| SettingRow {
-        label: label(name).to_owned(),
+        label: say(label(name)),
         value: words.say(name, settings.get(name).unwrap_or(&Value::Null)),
         is_locked: strings(&locked).any(|locked| locked == name),
         is_own: *scope != Scope::All && own.contains_key(name),

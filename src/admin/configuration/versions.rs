@@ -45,7 +45,7 @@ pub async fn list(request: RequestContext) -> Result<Response> {
 
 /// The version with the name of whoever published it.
 fn with_name(connection: &Connection, mut version: Version) -> Result<Version> {
-    version.by = audit::actor_name(connection, &version.by)?;
+    version.by = audit::actor_shown(connection, &version.by)?;
     Ok(version)
 }
 

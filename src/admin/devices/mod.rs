@@ -16,7 +16,7 @@ use crate::admin::prelude::*;
 use crate::domain::devices::EVENT;
 
 /// Types that are offered, with their meanings.
-const TYPES: &[(&str, &str)] = &[
+pub(super) const TYPES: &[(&str, &str)] = &[
     (EVENT, "The top: everything else belongs to an event."),
     (
         "room",

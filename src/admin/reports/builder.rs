@@ -2,18 +2,20 @@
 
 use super::{edit::Address, edit::Reports, edit::Tried, may_edit, path};
 use crate::{
-    admin::prelude::*,
+    admin::{devices::TYPES as TYPES_OF_PLACES, prelude::*},
     domain::{
         delegates, devices,
         interactions::types::TYPES,
         reports::{
             self, Report, Values,
             built::{
-                Built, Comparison, FILTERS_MAX, Filter, GROUPS_MAX, LIMIT_MAX, SOURCES, Source,
+                Built, ColumnKind, Comparison, FILTERS_MAX, Filter, GROUPS_MAX, LIMIT_MAX, SOURCES,
+                Source,
             },
             chart::{Chart, Offers},
         },
     },
+    types::text::fold,
 };
 
 pub(super) const PAGE: &str = "/console/reports/build";
@@ -149,7 +151,7 @@ fn begun(query: &Fields) -> Report {
     Report {
         dashboard: "event".to_owned(),
         id: String::new(),
-        label: like.map_or_else(String::new, |like| like.label.to_owned()),
+        label: like.map_or_else(String::new, |like| say(like.label)),
         query: String::new(),
         parameters: Vec::new(),
         fixed: Vec::new(),
@@ -187,7 +189,7 @@ fn grouping(source: &Source, built: &Built) -> Group {
         let chosen = built.group.get(at).map_or("", String::as_str);
         let none = std::iter::once((String::new(), "–".to_owned()));
         let offered = none.chain(groups.iter().cloned());
-        let offered = offered.map(|(key, words)| Choice::new(&key, words, key == chosen));
+        let offered = offered.map(|(key, words)| Choice::named(&key, words, key == chosen));
         Input::select(format!("group{at}"), label, offered)
     };
     let numbers = source.measures.iter().map(|measure| {
@@ -226,9 +228,14 @@ fn filtering(source: &Source, built: &Built, offered: &[String]) -> Group {
             .columns
             .iter()
             .map(|column| Choice::new(column.key, column.label, column.key == filter.column));
-        let comparisons = Comparison::ALL
-            .iter()
-            .map(|(is, name, words)| Choice::new(*name, *words, *is == filter.is));
+        let comparisons = Comparison::ALL.iter().map(|(is, name, words)| {
+            let words = match is {
+                Comparison::From => t("reports-from"),
+                Comparison::To => t("reports-to"),
+                _ => say(words),
+            };
+            Choice::new(*name, words, *is == filter.is)
+        });
         [
             Input::select(
                 format!("filter{at}"),
@@ -237,7 +244,7 @@ fn filtering(source: &Source, built: &Built, offered: &[String]) -> Group {
             ),
             Input::select(format!("is{at}"), "Comparison", comparisons),
             Input::text(format!("value{at}"), "Value")
-                .value(filter.value)
+                .value(shown_value(source, &filter))
                 .max(200)
                 .offered(offered),
         ]
@@ -255,7 +262,7 @@ fn showing(source: &Source, built: &Built) -> Group {
     let columns = source.columns.iter().map(|one| (one.key, one.label));
     let measures = source.measures.iter().map(|one| (one.key, one.label));
     let named = columns.chain(measures);
-    let named = named.map(|(key, words)| (key.to_owned(), words.to_owned()));
+    let named = named.map(|(key, words)| (key.to_owned(), say(words)));
     for (key, words) in groups.chain(named) {
         if keys.iter().all(|(known, _)| *known != key) {
             keys.push((key, words));
@@ -268,13 +275,13 @@ fn showing(source: &Source, built: &Built) -> Group {
     let usual = Choice::new("", "as usual", key.is_empty());
     let keys = keys
         .into_iter()
-        .map(|(known, words)| Choice::new(&known, words, known == key));
+        .map(|(known, words)| Choice::named(&known, words, known == key));
     let ways = [("up", "ascending"), ("down", "descending")];
     let charts = [
-        ("", "as suits it"),
-        ("bar", "bars"),
-        ("line", "line"),
-        ("none", "none"),
+        ("", say("as suits it")),
+        ("bar", say("bars")),
+        ("line", say("line")),
+        ("none", t("reports-no-chart")),
     ];
     Group::new(
         "Order and chart",
@@ -298,11 +305,39 @@ fn showing(source: &Source, built: &Built) -> Group {
     )
 }
 
+/// The value of a filter in the language of the page, where it is a word of the server.
+fn shown_value(source: &Source, filter: &Filter) -> String {
+    let column = source.column(&filter.column);
+    if column.is_some_and(|column| column.kind.is_of_words()) {
+        say(&filter.value)
+    } else {
+        filter.value.clone()
+    }
+}
+
+/// The value of a filter as it is stored, of what was typed in the language of the page.
+fn stored_value(source: Option<&Source>, column: &str, typed: &str) -> String {
+    let column = source.and_then(|source| source.column(column));
+    let known = match column.map(|column| column.kind) {
+        Some(ColumnKind::Flag) => vec!["yes", "no"],
+        Some(ColumnKind::Activity) => TYPES.iter().map(|one| one.label).collect(),
+        Some(ColumnKind::PlaceType) => TYPES_OF_PLACES.iter().map(|(name, _)| *name).collect(),
+        _ => Vec::new(),
+    };
+    let folded = fold(typed);
+    let mut known = known.into_iter();
+    let found = known.find(|known| {
+        let said = say(known);
+        said != *known && fold(&said) == folded
+    });
+    found.unwrap_or(typed).to_owned()
+}
+
 /// Names that filters are often about.
 fn offered(connection: &Connection, source: &Source) -> Result<Vec<String>> {
-    let mut offered = vec!["yes".to_owned(), "no".to_owned()];
+    let mut offered = vec![say("yes"), say("no")];
     if source.key == "activity" {
-        offered.extend(TYPES.iter().map(|one| one.label.to_owned()));
+        offered.extend(TYPES.iter().map(|one| say(one.label)));
     }
     if ["activity", "attendees"].contains(&source.key) {
         offered.extend(delegates::types(connection)?);
@@ -354,12 +389,14 @@ impl Editor for Builder {
 
     fn typed(_: &[Group], form: &Fields) -> Result<Report> {
         let filled = |name: String| form.filled(&name).map(ToOwned::to_owned);
+        let source = Source::find(form.text("source"));
         let filter = |at: usize| {
             let comparison = Comparison::named(form.text(&format!("is{at}")));
+            let column = filled(format!("filter{at}"))?;
             Some(Filter {
-                column: filled(format!("filter{at}"))?,
+                value: stored_value(source, &column, form.text(&format!("value{at}"))),
                 is: comparison.unwrap_or_default(),
-                value: form.text(&format!("value{at}")).to_owned(),
+                column,
             })
         };
         let group: Vec<String> = (0..GROUPS_MAX)

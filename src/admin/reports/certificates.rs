@@ -62,6 +62,20 @@ impl Page {
     }
 }
 
+/// A time as people say it: `45 minutes`, `1 hour`, `5.5 hours`, rounded down.
+fn time(seconds: &i64) -> String {
+    let minutes = seconds / 60;
+    let (hours, tenths) = (minutes / 60, minutes / 6 % 10);
+    match (minutes, tenths) {
+        (..60, _) => tx("reports-minutes").with("count", minutes).to_string(),
+        (_, 0) => tx("reports-hours").with("count", hours).to_string(),
+        _ => {
+            let time = tx("reports-parts-of-hours").with("hours", hours);
+            time.with("tenths", tenths).to_string()
+        }
+    }
+}
+
 /// The parameters of a query, or of a form.
 fn wanted(fields: &Fields) -> Result<Wanted> {
     let place = fields.number("place")?.filter(|place| *place != 0);
@@ -100,7 +114,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let places = request.look_up(devices::places)?.into_iter();
     let places = places.map(|place| {
         let is_chosen = wanted.place == Some(DeviceId(place.id));
-        Choice::new(place.id.to_string(), place.name, is_chosen)
+        Choice::named(place.id.to_string(), place.name, is_chosen)
     });
     let whole = Choice::new("", "Everything", wanted.place.is_none());
     let count = |count: &dyn Fn(&Attendance) -> usize| {
@@ -173,9 +187,10 @@ pub(super) async fn mail(request: RequestContext) -> Result<Response> {
     ];
     let told = told
         .iter()
-        .filter(|(words, count)| *count > 0 || words.starts_with('E'));
+        .enumerate()
+        .filter(|(at, (_, count))| *at == 0 || *count > 0);
     let told: Vec<_> = told
-        .map(|(words, count)| format!("{words} {count}."))
+        .map(|(_, (words, count))| format!("{} {count}.", say(words)))
         .collect();
     let told = told.join(" ");
     let place = wanted.place.map_or(0, |place| place.0);

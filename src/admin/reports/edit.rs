@@ -98,9 +98,9 @@ impl ParameterRow {
     fn inputs(self, at: usize) -> [Input; 5] {
         let kinds = [("ask", "required"), ("may", "optional"), ("fixed", "fixed")];
         let sorts = [
-            ("text", "text"),
-            ("number", "a number"),
-            ("place", "a place"),
+            ("text", t("reports-a-text")),
+            ("number", say("a number")),
+            ("place", say("a place")),
         ];
         let sort = match self.sort {
             ParameterKind::Text => "text",

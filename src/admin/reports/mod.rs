@@ -108,7 +108,7 @@ fn remove(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
         return Err(Error::new(Kind::Forbidden, message));
     }
     reports::remove(tx, ctx, &now)?;
-    Ok(Done::new(format!("{} deleted.", now.report.label), PAGE))
+    Ok(Done::new(format!("{} deleted.", now.report.name()), PAGE))
 }
 
 /// Puts back the shipped reports that are not there any more.

@@ -41,7 +41,7 @@ struct Field {
     name: String,
     label: String,
     value: String,
-    placeholder: &'static str,
+    placeholder: String,
     input_mode: &'static str,
     /// Of a place: those to choose from, by id.
     places: Vec<Choice>,
@@ -68,18 +68,23 @@ fn fields(report: &Report, sent: &[(String, String)], places: &[Offer]) -> Vec<F
             let is_chosen = id == chosen;
             Choice::new(id, &place.name, is_chosen)
         });
-        let any = Choice::new("", "All", chosen.is_empty());
+        let any = Choice::new("", t("common-all"), chosen.is_empty());
         let mut choices: Vec<Choice> = std::iter::once(any).chain(known).collect();
         if !choices.iter().any(|choice| choice.chosen) {
-            choices.push(Choice::new(chosen, format!("No. {chosen}"), true));
+            let number = tx("common-no-id").with("id", chosen);
+            choices.push(Choice::new(chosen, number.to_string(), true));
         }
         choices
     };
     let field = |(asked, (_, value)): (&reports::Parameter, &(String, String))| Field {
         name: format!("{PREFIX}{}", asked.name),
-        label: asked.shown().to_owned(),
+        label: report.parameter_name(asked),
         value: value.clone(),
-        placeholder: if asked.optional { "optional" } else { "" },
+        placeholder: if asked.optional {
+            say("optional")
+        } else {
+            String::new()
+        },
         input_mode: match asked.kind {
             ParameterKind::Number | ParameterKind::Place => "decimal",
             ParameterKind::Text => "",
@@ -101,7 +106,8 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
         .any(|(name, _)| name.starts_with(PREFIX));
     // What needs no answer is not waited for.
     let runs = given || report.asked().all(|asked| asked.optional);
-    let layout = layout(&request, &report.label);
+    let mut layout = layout(&request, "Reports");
+    layout.title = report.name();
     let mut page = Page {
         edit: match (&report.built, may_edit(&layout, &report)) {
             (_, false) => String::new(),

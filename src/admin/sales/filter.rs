@@ -38,13 +38,15 @@ pub fn wanted(request: &RequestContext) -> (PurchaseFilter, Option<String>) {
 /// The form above a list of purchases.
 pub async fn list(request: &RequestContext) -> Result<List> {
     let offered = request.read(Choices::read).await?;
-    let any = |label: &str| [(String::new(), label.to_owned())].into_iter();
+    let any = |label: &str| [Choice::new("", label, false)].into_iter();
+    let named = |(value, name): (String, String)| Choice::named(value, name, false);
+    let staff = offered.staff.into_iter().map(named);
     let products = offered.products.into_iter();
-    let products = products.map(|(id, name)| (id.to_string(), name));
+    let products = products.map(|(id, name)| named((id.to_string(), name)));
     let inputs = vec![
         Input::line("datetime-local", "since", "From"),
         Input::line("datetime-local", "until", "Until"),
-        Input::select("staff", "Sold by", any("anybody").chain(offered.staff)),
+        Input::select("staff", "Sold by", any("anybody").chain(staff)),
         Input::select("product", "Product", any("any").chain(products)),
         Input::select("method", "Paid by", METHODS),
         Input::select("fits", "Inconsistencies", FITS),

@@ -79,12 +79,12 @@ pub(super) async fn settle(request: RequestContext) -> Result<Response> {
     let of_receipt = request.form.text("back") == "receipt";
     match done {
         Ok(count) => {
-            let message = match count {
-                1 => "1 inconsistency settled.".to_owned(),
-                count => format!("{count} inconsistencies settled."),
-            };
+            let message = tx("sales-inconsistencies-settled").with("count", count);
             let receipt = format!("/console/sales/{purchase}#inconsistencies");
-            request.done(message, if of_receipt { &receipt } else { OPEN })
+            request.done(
+                message.to_string(),
+                if of_receipt { &receipt } else { OPEN },
+            )
         }
         Err(cause) if of_receipt => request.failed(cause, receipt::show).await,
         Err(cause) => request.failed(cause, open).await,

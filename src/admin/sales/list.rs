@@ -1,6 +1,6 @@
 //! The list of purchases.
 
-use super::{amount, currency, filter, money};
+use super::{amount, behind, currency, filter, money};
 use crate::{
     admin::{export as file, prelude::*},
     domain::sales::{

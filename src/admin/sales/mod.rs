@@ -6,7 +6,6 @@ mod list;
 mod receipt;
 mod totals;
 
-use super::layout;
 use crate::admin::prelude::*;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -46,10 +45,19 @@ pub(super) fn money(cents: &i64) -> String {
     let units = i64::try_from(cents.unsigned_abs() / 100).unwrap_or(i64::MAX);
     let sign = if *cents < 0 { "-" } else { "" };
     format!(
-        "{sign}{}.{:02}",
-        layout::number(units),
+        "{sign}{}{}{:02}",
+        texts::number(units),
+        t("number-point"),
         cents.unsigned_abs() % 100
     )
+}
+
+/// The currency behind the heading of a column.
+fn behind(currency: &str) -> String {
+    match currency {
+        "" => String::new(),
+        currency => format!(",{currency}"),
+    }
 }
 
 /// As [`money`]; a dash without one.

@@ -40,6 +40,18 @@ impl Page {
     }
 }
 
+/// Tells when a body came in, and from whom.
+fn sent(layout: &Layout, body: &Body) -> String {
+    let time = layout.time(&body.received_at);
+    match &body.sender {
+        Some(sender) => {
+            let sent = tx("sales-body-by").with("time", time);
+            sent.with("sender", sender).to_string()
+        }
+        None => time,
+    }
+}
+
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let currency = currency(&request);

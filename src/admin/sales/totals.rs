@@ -1,6 +1,6 @@
 //! Totals of sales by method, product and staff, for each day.
 
-use super::{currency, filter, money};
+use super::{behind, currency, filter, money};
 use crate::admin::prelude::*;
 use crate::{
     domain::sales::{
@@ -30,12 +30,12 @@ impl Table {
         }
     }
 
-    fn heading(&self) -> &'static str {
-        match self.by {
-            By::Method => "Method",
-            By::Product => "Product",
-            By::CurrentUser => "Sold by",
-        }
+    fn heading(&self) -> String {
+        t(match self.by {
+            By::Method => "sales-method",
+            By::Product => "sales-product",
+            By::CurrentUser => "sales-sold-by",
+        })
     }
 
     fn about(&self) -> &'static str {
@@ -46,11 +46,23 @@ impl Table {
         }
     }
 
+    /// How many there are of what is counted.
+    fn counted(&self, sum: &Sum) -> String {
+        let key = match self.by {
+            By::Method => "sales-payments",
+            By::Product => "sales-units",
+            By::CurrentUser => "sales-count-of-purchases",
+        };
+        let counted = tx(key).with("count", texts::number(sum.count));
+        counted.to_string()
+    }
+
     /// The heads of the columns between name and total.
     fn heads(&self) -> Vec<String> {
         let (days, more) = self.columns();
-        let earlier = more.then(|| "Before".to_owned());
-        earlier.into_iter().chain(days.iter().cloned()).collect()
+        let earlier = more.then(|| say("Before"));
+        let days = days.iter().map(|day| texts::date(day));
+        earlier.into_iter().chain(days).collect()
     }
 
     /// The cells of a row with the heads of their columns.
@@ -96,7 +108,12 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
         return Err(Error::invalid(failure));
     }
     let table = request
-        .read(move |connection| Table::read(connection, by, &wanted.conditions(), &zone))
+        .read(move |connection| {
+            // Programs read it.
+            texts::within(texts::languages().first(), || {
+                Table::read(connection, by, &wanted.conditions(), &zone)
+            })
+        })
         .await?;
     Ok(answer::download(
         &format!("sales-by-{}.csv", by.name()),

@@ -108,6 +108,11 @@ pub fn actor_name(connection: &Connection, actor: &str) -> Result<String> {
     Ok(Actor::of(connection, actor)?.name())
 }
 
+/// As [`actor_name`], in the language of the page.
+pub fn actor_shown(connection: &Connection, actor: &str) -> Result<String> {
+    Ok(Actor::of(connection, actor)?.shown())
+}
+
 /// The number of the newest change; 0 where there is none.
 pub fn newest(connection: &Connection) -> Result<i64> {
     let newest = connection

@@ -1,7 +1,10 @@
 //! The people and clients behind `user:7` and `client:gate-b`, and back: people know an e-mail address and a name.
 
 use super::Actors;
-use crate::types::{error::Result, text};
+use crate::{
+    core::texts::{say, tx},
+    types::{error::Result, text},
+};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Users and clients that a text may mean.
@@ -53,6 +56,17 @@ impl Actor {
             Self::CommandLine => "command line".to_owned(),
             Self::Import(file) => format!("import of {file}"),
             Self::Other(name) => name.clone(),
+        }
+    }
+
+    /// As [`Actor::name`], in the language of the page; what people called themselves stays.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self {
+            Self::User(email, None) => tx("audit-email-removed").with("email", email).to_string(),
+            Self::CommandLine => say("command line"),
+            Self::Import(file) => tx("audit-import-of-file").with("file", file).to_string(),
+            Self::User(..) | Self::Client(..) | Self::Other(_) => self.name(),
         }
     }
 }

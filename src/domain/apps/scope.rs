@@ -6,7 +6,11 @@ use super::{
     parameters::label,
     values::Words,
 };
-use crate::{domain::devices, types::error::Result};
+use crate::{
+    core::texts::{say, tx},
+    domain::devices,
+    types::error::Result,
+};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
@@ -79,14 +83,18 @@ impl Scope {
         Ok(above.effective(kind.as_deref(), self.code()))
     }
 
-    /// The name of the scope in the console.
+    /// The name of the scope in the console, in the language of the page.
     pub fn name(&self, connection: &Connection) -> Result<String> {
         Ok(match self {
-            Self::All => "All apps".to_owned(),
-            Self::Type(kind) => format!("Devices of the type {kind}"),
+            Self::All => say("All apps"),
+            Self::Type(kind) => tx("configuration-devices-of-the-type")
+                .with("kind", say(kind))
+                .to_string(),
             Self::Device(code) => match devices::with_code(connection, code)? {
                 Some(device) => device.name,
-                None => format!("The device with the code {code} (there is none yet)"),
+                None => tx("configuration-the-device-with-the-code")
+                    .with("code", code)
+                    .to_string(),
             },
         })
     }
@@ -162,17 +170,19 @@ fn compare(scope: &Scope, before: &Document, after: &Document, words: &Words<'_>
         }
         let text = |value: Option<_>| match value {
             Some(value) => words.say(name, &value),
-            None if *scope == Scope::All => "not set".to_owned(),
-            None => "as for all apps".to_owned(),
+            None if *scope == Scope::All => say("not set"),
+            None => say("as for all apps"),
         };
         let (before, mut after) = (text(was), text(is));
         if before == after {
             // A PIN is not shown.
-            after = format!("{after} anew");
+            after = tx("configuration-value-anew")
+                .with("value", after)
+                .to_string();
         }
         changed.push(Changed {
             scope: scope.clone(),
-            label: label(name).to_owned(),
+            label: say(label(name)),
             before,
             after,
         });

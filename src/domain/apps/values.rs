@@ -5,6 +5,7 @@ use super::{
     pin,
 };
 use crate::{
+    core::texts::say,
     domain::devices::Offer,
     types::{
         DeviceSelector, Zone,
@@ -138,59 +139,64 @@ impl Words<'_> {
         found.map_or(selector, |place| &place.name)
     }
 
-    /// A value as the console shows it.
+    /// A value as the console shows it, in the language of the page.
     #[must_use]
     pub fn say(&self, name: &str, value: &Value) -> String {
         let Some(known) = parameter(name) else {
             return match value {
-                Value::Null => "none".to_owned(),
+                Value::Null => say("none"),
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
         };
-        let joined = |names: Vec<&str>, empty: &str| match names.as_slice() {
-            [] => empty.to_owned(),
+        let joined = |names: Vec<String>, empty: &str| match names.as_slice() {
+            [] => say(empty),
             names => names.join(", "),
         };
         match (known.kind, value) {
-            (Kind::Time, Value::Null) => "at any time".to_owned(),
+            (Kind::Time, Value::Null) => say("at any time"),
             (Kind::Time, at) => match self.zone.read(name, at) {
                 Ok(at) => self.zone.plain(at),
                 Err(_) => at.to_string(),
             },
-            (Kind::Flag, value) => if *value == json!(true) { "yes" } else { "no" }.to_owned(),
-            (Kind::Texts, names) if name == "forced" => {
-                joined(strings(names).map(label).collect(), "nothing")
+            (Kind::Flag, value) => say(if *value == json!(true) { "yes" } else { "no" }),
+            (Kind::Texts, names) if name == "forced" => joined(
+                strings(names).map(|name| say(label(name))).collect(),
+                "nothing",
+            ),
+            (Kind::Texts, names) if name == "availableFeatures" => {
+                joined(strings(names).map(say).collect(), "nothing")
             }
-            (Kind::Texts, names) => joined(strings(names).collect(), "nothing"),
+            (Kind::Texts, names) => joined(strings(names).map(str::to_owned).collect(), "nothing"),
             (Kind::Ranks, ranks) => {
                 let ranks = ranks.as_array().into_iter().flatten();
-                let ranks = ranks.map(|rank| strings(rank).collect::<Vec<_>>().join(" or "));
+                let or = format!(" {} ", say("or"));
+                let ranks = ranks.map(|rank| strings(rank).map(say).collect::<Vec<_>>().join(&or));
                 ranks.collect::<Vec<_>>().join(" › ")
             }
             (Kind::Place, Value::String(selector)) => self.place(selector).to_owned(),
-            (Kind::Place, _) => "chosen in the app".to_owned(),
+            (Kind::Place, _) => say("chosen in the app"),
             (Kind::Places, Value::Array(_)) => {
-                let names = strings(value).map(|selector| self.place(selector));
+                let names = strings(value).map(|selector| self.place(selector).to_owned());
                 joined(names.collect(), "none but its own")
             }
-            (Kind::Places, _) => "all".to_owned(),
+            (Kind::Places, _) => say("all"),
             (Kind::OneOf(choices), value) => {
                 let found = choices.iter().find(|(known, _)| value == known);
                 let words = found.or(choices.first()).map(|(_, words)| *words);
-                words.unwrap_or_default().to_owned()
+                say(words.unwrap_or_default())
             }
             (Kind::AnyOf(choices), value) => {
                 let chosen = strings(value)
                     .filter_map(|one| choices.iter().find(|(known, _)| one == *known));
-                joined(chosen.map(|(_, words)| *words).collect(), "all")
+                joined(chosen.map(|(_, words)| say(words)).collect(), "all")
             }
-            (Kind::Pin, Value::Null) => "none".to_owned(),
-            (Kind::Pin, _) => "set".to_owned(),
+            (Kind::Pin, Value::Null) => say("none"),
+            (Kind::Pin, _) => say("set"),
             (Kind::Number(..), Value::Number(number)) => number.to_string(),
-            (Kind::Number(..), _) => "not set".to_owned(),
+            (Kind::Number(..), _) => say("not set"),
             (Kind::Text, Value::String(text)) => text.clone(),
-            (Kind::Text, _) => "none".to_owned(),
+            (Kind::Text, _) => say("none"),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The chart of a report: a line over time, bars, or a grid of times and names, of one column of numbers. It is
 //! drawn as SVG, so that it needs no script; a grid is a table.
 
-use super::{Cell, Preview};
-use crate::types::{Timestamp, Zone, text};
+use super::{Cell, Preview, preview::in_digits};
+use crate::{
+    core::texts::{self, tx},
+    types::{Timestamp, Zone},
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Width and height of the picture, in its units.
@@ -183,8 +186,8 @@ impl Chart {
             value: name.clone(),
             heading: made.headings[*at].clone(),
             about: about(&made.headings[*at], &made.headings[along], &points),
-            first: minute(&points[0].0).to_owned(),
-            last: minute(&points[points.len() - 1].0).to_owned(),
+            first: minute(&points[0].0),
+            last: minute(&points[points.len() - 1].0),
             most: number(highest(&points)),
             lines: if is_bar { Vec::new() } else { lines(&points) },
             bars: if is_bar {
@@ -259,7 +262,7 @@ impl Chart {
                 number_of.map_or_else(Default::default, |of| (number(*of), shade(*of)))
             };
             GridRow {
-                time: minute(time).to_owned(),
+                time: minute(time),
                 cells: names.iter().map(number).collect(),
             }
         });
@@ -329,7 +332,7 @@ fn standing(points: &[(String, f64)]) -> Vec<Bar> {
     let bar = |(at, (name, value)): (usize, &(String, f64))| {
         let (top, bottom) = (of(value.max(0.0)), of(value.min(0.0)));
         Bar {
-            name: name.clone(),
+            name: named(name),
             number: number(*value),
             x: format!("{:.1}", at as f64 * step),
             y: format!("{:.1}", HEIGHT - top),
@@ -347,7 +350,7 @@ fn lying(points: &[(String, f64)]) -> Vec<Bar> {
     let bar = |(name, value): &(String, f64)| {
         let (left, right) = (of(value.min(0.0)), of(value.max(0.0)));
         Bar {
-            name: name.clone(),
+            name: named(name),
             number: number(*value),
             x: format!("{left:.1}"),
             y: "0".to_owned(),
@@ -390,43 +393,57 @@ fn histogram(points: &[(String, f64)]) -> Vec<Bar> {
         let name = match (is_whole, step > 1.0) {
             (true, false) => number(from),
             (true, true) => format!("{}–{}", number(from), number(from + step - 1.0)),
-            (false, _) => format!("{} to {}", number(from), number(from + step)),
+            (false, _) => tx("reports-number-range")
+                .with("from", number(from))
+                .with("to", number(from + step))
+                .to_string(),
         };
         (name, f64::from(*count))
     });
     lying(&named.collect::<Vec<_>>())
 }
 
-/// A time without seconds, where it is a whole minute.
-fn minute(time: &str) -> &str {
-    let is_time = time.len() == 19 && moment(time).is_some();
-    time.strip_suffix(":00").filter(|_| is_time).unwrap_or(time)
+/// A time without seconds, where it is a whole minute, as the language writes it.
+fn minute(time: &str) -> String {
+    if moment(time).is_none() {
+        return time.to_owned();
+    }
+    let minute = time.strip_suffix(":00").filter(|_| time.len() == 19);
+    in_digits(minute.unwrap_or(time))
 }
 
 fn about(value: &str, along: &str, points: &[(String, f64)]) -> String {
     let by = |one: &&(String, f64), other: &&(String, f64)| one.1.total_cmp(&other.1);
-    let most = points.iter().max_by(by);
-    let least = points.iter().min_by(by);
-    let told = |point: Option<&(String, f64)>| {
-        point.map_or_else(String::new, |(name, value)| {
-            format!("{} at {name}", number(*value))
-        })
+    let (Some(most), Some(least)) = (points.iter().max_by(by), points.iter().min_by(by)) else {
+        return String::new();
     };
-    format!(
-        "{value} by {along}, {} of them: at most {}, at least {}",
-        points.len(),
-        told(most),
-        told(least)
-    )
+    tx("reports-chart-about")
+        .with("value", value)
+        .with("along", along)
+        .with("count", points.len())
+        .with("most", number(most.1))
+        .with("most_at", named(&most.0))
+        .with("least", number(least.1))
+        .with("least_at", named(&least.0))
+        .to_string()
+}
+
+/// A name, or a time with its day as the language writes it.
+fn named(name: &str) -> String {
+    if moment(name).is_some() {
+        in_digits(name)
+    } else {
+        name.to_owned()
+    }
 }
 
 /// A number as people read it.
 #[expect(clippy::cast_possible_truncation, reason = "it is whole, and small")]
 fn number(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 {
-        text::number(number as i64)
+        texts::number(number as i64)
     } else {
-        format!("{number:.2}")
+        texts::from_english_decimal(&format!("{number:.2}"))
     }
 }
 

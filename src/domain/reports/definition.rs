@@ -4,8 +4,10 @@
 use super::{
     built::Built,
     parameters::{Fixed, Parameter, asked},
+    rows::shipped_as,
 };
 use crate::{
+    core::texts::say,
     db::sandbox::{Sandbox, View},
     types::{
         error::{Error, Faults, Result},
@@ -21,6 +23,8 @@ const PARAMETERS_MAX: usize = 30;
 const CHECK_MAX: Duration = Duration::from_secs(5);
 /// Clients that one report names at the most.
 const CLIENTS_MAX: usize = 500;
+/// Columns of the shipped reports whose values are words of the server.
+const WORDS: [&str; 4] = ["certificate", "method", "state", "type"];
 
 /// A report, as the configuration document has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,14 +125,41 @@ impl Report {
         })
     }
 
-    /// A column of the result as people read it.
+    /// Its name on screen: in the language of the page while it is called as it came with Gatepost.
+    pub fn name(&self) -> String {
+        let own = shipped_as(self).filter(|shipped| shipped.label == self.label);
+        own.map_or_else(|| self.label.clone(), |shipped| say(&shipped.label))
+    }
+
+    /// The name of a parameter in a form, in the language of the page where the report came with Gatepost.
+    pub fn parameter_name(&self, parameter: &Parameter) -> String {
+        let shown = parameter.shown();
+        let is_own = |shipped: &Self| shipped.asked().any(|known| known.shown() == shown);
+        if shipped_as(self).is_some_and(is_own) {
+            say(shown)
+        } else {
+            shown.to_owned()
+        }
+    }
+
+    /// A column of the result as people read it, in the language of the page where nobody but Gatepost named it.
     pub fn heading(&self, column: &str) -> String {
-        let labels = self.built.as_ref().map(Built::labels).unwrap_or_default();
-        let label = labels.into_iter().find(|(key, _)| key == column);
-        label.map_or_else(
-            || capital(&column.replace("check_ins", "check-ins").replace('_', " ")),
-            |(_, label)| label,
-        )
+        self.head(column).0
+    }
+
+    /// The heading of a column, and whether its values are words of the server.
+    pub fn head(&self, column: &str) -> (String, bool) {
+        let built = self.built.as_ref().map(Built::headings).unwrap_or_default();
+        let built = built.into_iter().find(|(key, ..)| key == column);
+        if let Some((_, heading, is_of_words)) = built {
+            return (heading, is_of_words);
+        }
+        let words = capital(&column.replace("check_ins", "check-ins").replace('_', " "));
+        if shipped_as(self).is_some() {
+            (say(words), WORDS.contains(&column))
+        } else {
+            (words, false)
+        }
     }
 
     /// Returns whether it is exposed to a client.

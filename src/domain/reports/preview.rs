@@ -2,12 +2,10 @@
 
 use super::{Report, Values, chart::moment, run::read_rows, write::shown};
 use crate::{
+    core::texts::{self, say, tx},
     db::sandbox::QueryLimits,
     identity::App,
-    types::{
-        error::{Error, Result},
-        text,
-    },
+    types::error::{Error, Result},
 };
 use rusqlite::types::ValueRef;
 use std::ops::ControlFlow;
@@ -37,6 +35,18 @@ impl Preview {
         self.rows.truncate(most);
     }
 
+    /// Gives the columns their headings, and says what the server calls things, in the language of the page.
+    fn translate(&mut self, report: &Report) {
+        let heads: Vec<_> = self.columns.iter().map(|name| report.head(name)).collect();
+        let of_words = heads.iter().enumerate().filter(|(_, (_, is))| *is);
+        for (at, _) in of_words {
+            for row in &mut self.rows {
+                row[at].text = said(&row[at].text);
+            }
+        }
+        self.headings = heads.into_iter().map(|(heading, _)| heading).collect();
+    }
+
     /// Makes one column of first and last names, leaves out what is the same in each time, and gives the numbers of a
     /// column as many decimals. Files have all columns as they are.
     pub fn read_well(&mut self) {
@@ -62,13 +72,19 @@ impl Preview {
         }
         self.columns.remove(last);
         self.headings.remove(last);
-        "Name".clone_into(&mut self.headings[first]);
+        self.headings[first] = say("Name");
     }
 
     fn shorten_times(&mut self, at: usize) {
         let filled = |row: &&Vec<Cell>| !row[at].text.is_empty();
         let times = || self.rows.iter().filter(filled).map(|row| &*row[at].text);
         let Some(first) = times().next() else { return };
+        if times().all(|time| time.len() == 10 && moment(time).is_some()) {
+            for row in self.rows.iter_mut().filter(|row| !row[at].text.is_empty()) {
+                row[at].text = texts::date(&row[at].text);
+            }
+            return;
+        }
         if first.len() != 19 || !times().all(|time| time.len() == 19 && moment(time).is_some()) {
             return;
         }
@@ -83,11 +99,16 @@ impl Preview {
             let text = &mut row[at].text;
             if !text.is_empty() {
                 text.truncate(text.len() - seconds);
-                text.drain(..if is_one_day { day.len() } else { 0 });
+                if is_one_day {
+                    text.drain(..day.len());
+                } else {
+                    *text = in_digits(text);
+                }
             }
         }
         if is_one_day {
-            self.headings[at] = format!("{}, {}", self.headings[at], day.trim());
+            let heading = tx("reports-column-on-day").with("column", &self.headings[at]);
+            self.headings[at] = heading.with("day", texts::date(day.trim())).to_string();
         }
     }
 
@@ -107,7 +128,7 @@ impl Preview {
         let decimals = most.unwrap_or_default().max(if is_money { 2 } else { 0 });
         for row in &mut self.rows {
             if let Some(number) = row[at].number.filter(|_| decimals <= 2) {
-                row[at].text = text::decimal(number, decimals);
+                row[at].text = texts::decimal(number, decimals);
             }
         }
     }
@@ -133,7 +154,6 @@ pub struct Cell {
 pub async fn preview(app: &App, report: &Report, values: Values, most: usize) -> Result<Preview> {
     let permit = app.report_semaphore.run().await?;
     let (path, query) = (app.store.path().to_owned(), report.query.clone());
-    let headed = report.clone();
     let query_limits = QueryLimits::default();
     // Whoever closes the page stops the report.
     let _unwanted = Unwanted(query_limits.clone());
@@ -142,13 +162,12 @@ pub async fn preview(app: &App, report: &Report, values: Values, most: usize) ->
         let mut preview = Preview::default();
         let Preview {
             columns,
-            headings,
             rows,
             more,
+            ..
         } = &mut preview;
         let named = |names: &[String]| {
             names.clone_into(columns);
-            *headings = names.iter().map(|name| headed.heading(name)).collect();
             Ok(())
         };
         read_rows(&path, &query, &values, &query_limits, named, |row| {
@@ -159,9 +178,25 @@ pub async fn preview(app: &App, report: &Report, values: Values, most: usize) ->
             rows.push(row.iter().map(|value| cell(*value)).collect());
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(preview)
+        Ok::<_, Error>(preview)
     });
-    made.await.map_err(Error::defect)?
+    let mut preview = made.await.map_err(Error::defect)??;
+    preview.translate(report);
+    Ok(preview)
+}
+
+/// The words of a cell, each of several that are joined by themselves.
+fn said(text: &str) -> String {
+    let words = text.split(" + ").map(say);
+    words.collect::<Vec<_>>().join(" + ")
+}
+
+/// A time with its day as the language writes it.
+pub(super) fn in_digits(time: &str) -> String {
+    match time.split_at_checked(10) {
+        Some((day, rest)) => texts::date(day) + rest,
+        None => time.to_owned(),
+    }
 }
 
 struct Unwanted(QueryLimits);

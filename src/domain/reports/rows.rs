@@ -11,6 +11,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde_json::json;
+use std::sync::LazyLock;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
@@ -219,6 +220,13 @@ pub fn put(tx: &Tx<'_>, ctx: &Context, reports: &[Report], prune: bool) -> Resul
         }
     }
     Ok(())
+}
+
+/// The report that every file begins with at the address of this one.
+pub(super) fn shipped_as(report: &Report) -> Option<&'static Report> {
+    static SHIPPED: LazyLock<Vec<Report>> = LazyLock::new(|| shipped().unwrap_or_default());
+    let mut shipped = SHIPPED.iter();
+    shipped.find(|shipped| (&shipped.dashboard, &shipped.id) == (&report.dashboard, &report.id))
 }
 
 /// The reports that every file begins with.

@@ -6,6 +6,7 @@ use super::{
     write::shown,
 };
 use crate::{
+    core::texts,
     db::sandbox::QueryLimits,
     identity::App,
     types::{
@@ -34,6 +35,7 @@ const EXACT_MAX: i64 = 1 << 53;
 pub async fn workbook(app: &App, report: &Report, values: Values) -> Result<File> {
     let permit = app.report_semaphore.run().await?;
     let (path, report) = (app.store.path().to_owned(), report.clone());
+    let language = texts::current();
     let made = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         let mut book = Workbook::new();
@@ -48,7 +50,7 @@ pub async fn workbook(app: &App, report: &Report, values: Values) -> Result<File
                 let mut sheet = sheet.borrow_mut();
                 let bold = Format::new().set_bold();
                 for (at, column) in (0..).zip(columns) {
-                    let heading = report.heading(column);
+                    let heading = texts::within(language, || report.heading(column));
                     let written = sheet.write_string_with_format(0, at, heading, &bold);
                     written.map_err(Error::unavailable)?;
                 }

@@ -2,7 +2,7 @@
 
 use super::sums::method;
 use crate::{
-    core::search::Conditions,
+    core::{search::Conditions, texts::tx},
     domain::devices::NAME,
     types::{
         Timestamp,
@@ -174,10 +174,12 @@ fn what(first: Option<&str>, items: i64) -> String {
     let first = first.map(shortened);
     match (first, items) {
         (_, 0) => String::new(),
-        (None, 1) => "1 line".to_owned(),
-        (None, items) => format!("{items} lines"),
+        (None, items) => tx("sales-lines").with("count", items).to_string(),
         (Some(first), 1) => first,
-        (Some(first), items) => format!("{first} and {} more", items - 1),
+        (Some(first), items) => tx("sales-first-and-more")
+            .with("first", first)
+            .with("count", items - 1)
+            .to_string(),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Actor, Change},
+        texts::say,
     },
     db::Tx,
     types::{
@@ -27,6 +28,7 @@ const LINES: usize = 50;
 pub struct Inconsistency {
     pub id: i64,
     pub path: String,
+    /// A sentence in the language of the page.
     pub message: String,
     /// The time at which it was settled, by whom, and what they found out.
     pub settled: Option<Settled>,
@@ -40,9 +42,13 @@ pub struct Settled {
 }
 
 impl Inconsistency {
-    /// The place, in words.
-    pub fn place(&self) -> &str {
-        place(&self.path)
+    /// The place, in words of the page's language: the whole of it has no path.
+    pub fn place(&self) -> String {
+        if self.path.is_empty() {
+            say("as a whole")
+        } else {
+            self.path.clone()
+        }
     }
 
     fn read(connection: &Connection, row: &Row<'_>) -> Result<Self> {
@@ -52,7 +58,7 @@ impl Inconsistency {
                 let by: Option<String> = row.get(4)?;
                 Some(Settled {
                     at,
-                    by: Actor::of(connection, &by.unwrap_or_default())?.name(),
+                    by: Actor::of(connection, &by.unwrap_or_default())?.shown(),
                     note: row.get::<_, Option<String>>(5)?.unwrap_or_default(),
                 })
             }
@@ -61,7 +67,7 @@ impl Inconsistency {
         Ok(Self {
             id: row.get(0)?,
             path: row.get(1)?,
-            message: sentence(&row.get::<_, String>(2)?),
+            message: sentence(&say(row.get::<_, String>(2)?)),
             settled,
         })
     }
@@ -86,11 +92,6 @@ pub fn of_purchase(
         found.push(Inconsistency::read(connection, row)?);
     }
     Ok(found)
-}
-
-/// The name of a place in a body: the whole of it has no path.
-fn place(path: &str) -> &str {
-    if path.is_empty() { "as a whole" } else { path }
 }
 
 /// A purchase with something open.

@@ -5,7 +5,7 @@ use super::{
     find::AT,
 };
 use crate::{
-    core::search::Conditions,
+    core::{search::Conditions, texts::say},
     domain::devices,
     types::{
         DeviceId, Zone,
@@ -56,20 +56,6 @@ impl By {
         }
     }
 
-    /// The word for so many of what is counted.
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "templates give references"
-    )]
-    pub fn counted_as(self, count: &i64) -> &'static str {
-        let several = self.counted();
-        if *count == 1 {
-            several.trim_end_matches('s')
-        } else {
-            several
-        }
-    }
-
     /// Time, key, how many and how much, line by line, of the purchases that meet a condition.
     fn sql(self, at: &str, condition: &str) -> String {
         let (columns, lines) = match self {
@@ -96,19 +82,19 @@ impl By {
             (Self::Method, _) => method(None),
             (_, Key::Text(name)) => shortened_to(name, NAME_MAX_CHARS),
             (_, Key::Device(id)) => devices::called(connection, DeviceId(*id))?,
-            (Self::Product, Key::Nothing) => "Unknown product".to_owned(),
-            (Self::CurrentUser, Key::Nothing) => "Not specified".to_owned(),
+            (Self::Product, Key::Nothing) => say("Unknown product"),
+            (Self::CurrentUser, Key::Nothing) => say("Not specified"),
         })
     }
 }
 
-/// The name of a method of payment.
+/// The name of a method of payment, in the language of the page.
 pub fn method(name: Option<&str>) -> String {
     match name {
-        Some("cash") => "Cash".to_owned(),
-        Some("card") => "Card".to_owned(),
+        Some("cash") => say("Cash"),
+        Some("card") => say("Card"),
         Some(other) => shortened(other),
-        None => "Not specified".to_owned(),
+        None => say("Not specified"),
     }
 }
 

@@ -7,6 +7,24 @@ use serde_json::{Map, Value};
 const MOST: usize = 40;
 const TEXT_MAX_CHARS: usize = 400;
 
+/// The words for what a document does not have as text.
+pub struct Words {
+    pub yes: String,
+    pub no: String,
+    /// A reference, with `{}` in place of its number.
+    pub number: String,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self {
+            yes: "yes".to_owned(),
+            no: "no".to_owned(),
+            number: "No. {}".to_owned(),
+        }
+    }
+}
+
 pub struct Differences {
     pub rows: Vec<Difference>,
     /// The number of entries left out.
@@ -23,8 +41,8 @@ pub struct Difference {
 }
 
 #[must_use]
-pub fn differences(before: Option<&Value>, after: Option<&Value>) -> Differences {
-    let (before, after) = (lines(before), lines(after));
+pub fn differences(before: Option<&Value>, after: Option<&Value>, words: &Words) -> Differences {
+    let (before, after) = (lines(before, words), lines(after, words));
     let found = |lines: &[(String, String)], path: &str| {
         let line = lines.iter().find(|(known, _)| known == path);
         line.map_or_else(String::new, |(_, text)| text.clone())
@@ -56,20 +74,25 @@ pub fn differences(before: Option<&Value>, after: Option<&Value>) -> Differences
     Differences { rows, more }
 }
 
-fn lines(document: Option<&Value>) -> Vec<(String, String)> {
+fn lines(document: Option<&Value>, words: &Words) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     if let Some(document) = document {
-        flatten("", document, &mut lines);
+        flatten_in("", document, words, &mut lines);
     }
     lines
 }
 
 /// Every value of a document, with its path.
 pub fn flatten(path: &str, value: &Value, lines: &mut Vec<(String, String)>) {
+    flatten_in(path, value, &Words::default(), lines);
+}
+
+fn flatten_in(path: &str, value: &Value, words: &Words, lines: &mut Vec<(String, String)>) {
     match value {
         Value::Null => {}
         Value::Object(object) if is_reference(object) => {
-            lines.push((path.to_owned(), format!("No. {}", object["id"])));
+            let number = words.number.replace("{}", &object["id"].to_string());
+            lines.push((path.to_owned(), number));
         }
         Value::Object(object) => {
             for (name, value) in object.iter().filter(|(name, _)| *name != "_type") {
@@ -78,9 +101,11 @@ pub fn flatten(path: &str, value: &Value, lines: &mut Vec<(String, String)>) {
                 } else {
                     format!("{path} › {name}")
                 };
-                flatten(&path, value, lines);
+                flatten_in(&path, value, words, lines);
             }
         }
+        Value::Bool(true) => lines.push((path.to_owned(), words.yes.clone())),
+        Value::Bool(false) => lines.push((path.to_owned(), words.no.clone())),
         value => lines.push((path.to_owned(), in_words(value))),
     }
 }
@@ -125,11 +150,15 @@ mod tests {
 
     fn rows(before: &Value, after: &Value) -> Vec<(String, String, String)> {
         let some = |value: &Value| Some(value.clone()).filter(|value| !value.is_null());
-        differences(some(before).as_ref(), some(after).as_ref())
-            .rows
-            .into_iter()
-            .map(|row| (row.what, row.before, row.after))
-            .collect()
+        differences(
+            some(before).as_ref(),
+            some(after).as_ref(),
+            &Words::default(),
+        )
+        .rows
+        .into_iter()
+        .map(|row| (row.what, row.before, row.after))
+        .collect()
     }
 
     #[test]
@@ -168,7 +197,7 @@ mod tests {
         let many: serde_json::Map<String, Value> = (0..100)
             .map(|n| (format!("p{n}"), json!("x".repeat(1000))))
             .collect();
-        let shown = differences(None, Some(&Value::Object(many)));
+        let shown = differences(None, Some(&Value::Object(many)), &Words::default());
         assert_eq!((shown.rows.len(), shown.more), (MOST, 60));
         assert_eq!(shown.rows[0].after.chars().count(), TEXT_MAX_CHARS + 1);
     }

@@ -13,7 +13,7 @@ pub mod schema;
 pub mod size;
 mod whole;
 
-pub use flat::{Differences, differences, flatten, in_words as value_in_words};
+pub use flat::{Differences, Words, differences, flatten, in_words as value_in_words};
 pub use members::Members;
 pub use read::{check_limits, fault, in_plain_words, parse, parse_named};
 pub use whole::{anything_whole, no_property_twice, read_whole};

@@ -71,7 +71,7 @@ fn furnish(server: &Server) {
 /// A value that a filter of a column takes.
 fn value(kind: ColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text => "it's \"quoted\" -- ; %",
+        ColumnKind::Text | ColumnKind::PlaceType => "it's \"quoted\" -- ; %",
         ColumnKind::Activity => "Check-in",
         ColumnKind::Number => "1.5",
         ColumnKind::Flag => "yes",

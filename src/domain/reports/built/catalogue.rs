@@ -1,6 +1,8 @@
 //! What a report can be put together from: sources, their columns and numbers, and the SQL of each. Nobody but this
 //! file writes SQL of a built report.
 
+use crate::core::texts::{say, tx};
+
 /// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
@@ -12,6 +14,15 @@ pub enum ColumnKind {
     Time,
     /// A type of activity, shown by its label.
     Activity,
+    /// A type of place, such as `room`.
+    PlaceType,
+}
+
+impl ColumnKind {
+    /// Tells whether its values are words of the server, and nothing that people wrote.
+    pub fn is_of_words(self) -> bool {
+        matches!(self, Self::Flag | Self::Activity | Self::PlaceType)
+    }
 }
 
 /// A column of a source.
@@ -43,6 +54,8 @@ pub struct Source {
     pub label: &'static str,
     /// A sentence about its rows.
     pub about: &'static str,
+    /// The name of a list of its rows.
+    pub list: &'static str,
     pub(super) from: &'static str,
     /// Further tables by name, in the order in which they are joined.
     pub(super) joins: &'static [(&'static str, &'static str)],
@@ -81,7 +94,7 @@ const fn measure(key: &'static str, label: &'static str, sql: &'static str) -> M
     }
 }
 
-use ColumnKind::{Activity, Flag, Number, Text, Time};
+use ColumnKind::{Activity, Flag, Number, PlaceType, Text, Time};
 
 const NAME: &str = "trim(coalesce(d.first_name, '') || ' ' || coalesce(d.last_name, ''))";
 const PERSON: &[&str] = &["person"];
@@ -97,6 +110,7 @@ pub static SOURCES: [Source; 4] = [
         key: "attendees",
         label: "Attendees",
         about: "One row for each person: who came, who did not, by type or company.",
+        list: "List of attendees",
         from: "delegates AS d",
         joins: &[(
             "visits",
@@ -145,6 +159,7 @@ pub static SOURCES: [Source; 4] = [
         key: "activity",
         label: "Activity",
         about: "One row for each thing that happened: check-ins, check-outs, registrations, leads.",
+        list: "List of activity",
         from: "interactions AS i",
         joins: &[
             ("person", "LEFT JOIN delegates AS d ON d.id = i.first_delegate_id"),
@@ -168,7 +183,7 @@ pub static SOURCES: [Source; 4] = [
             column("email", "E-mail", Text, "d.email", PERSON),
             column("barcode", "Barcode", Text, "d.barcode", PERSON),
             column("place", "Place", Text, "p.name", PLACE),
-            column("place_type", "Type of place", Text, "p.device_type", PLACE),
+            column("place_type", "Type of place", PlaceType, "p.device_type", PLACE),
             column("admitted", "Let in while offline", Flag, "i.admitted", &[]),
         ],
         measures: &[
@@ -184,6 +199,7 @@ pub static SOURCES: [Source; 4] = [
         key: "places",
         label: "Places",
         about: "One row for each room, session, hall or stand, with how many came.",
+        list: "List of places",
         from: "devices AS p",
         joins: &[
             ("parent", "LEFT JOIN devices AS u ON u.id = p.parent_id"),
@@ -197,7 +213,7 @@ pub static SOURCES: [Source; 4] = [
         only: "coalesce(p.device_type, '') NOT IN ('rfidreader', 'product', 'regoapp', 'mobileapp', 'door')",
         columns: &[
             column("place", "Place", Text, "p.name", &[]),
-            column("type", "Type of place", Text, "p.device_type", &[]),
+            column("type", "Type of place", PlaceType, "p.device_type", &[]),
             column("part_of", "Part of", Text, "u.name", &["parent"]),
             column("category", "Category", Text, "p.category", &[]),
             column("starts", "Starts", Time, "p.start_at", &[]),
@@ -242,6 +258,7 @@ pub static SOURCES: [Source; 4] = [
         key: "sales",
         label: "Sales",
         about: "One row for each line of a receipt: what was sold, when, for how much.",
+        list: "List of sales",
         from: "transaction_items AS s JOIN transactions AS t ON t.id = s.transaction_id",
         joins: &[
             ("product", "LEFT JOIN devices AS p ON p.id = s.product_id"),
@@ -313,18 +330,19 @@ impl Source {
         self.measures.iter().find(|measure| measure.key == key)
     }
 
-    /// What rows can be grouped by: names and words.
+    /// What rows can be grouped by: names and words, in the language of the page.
     pub fn groups(&self) -> Vec<(String, String)> {
         let mut groups = Vec::new();
         for column in self.columns {
             match column.kind {
                 Number => {}
-                Text | Flag | Activity => {
-                    groups.push((column.key.to_owned(), column.label.to_owned()));
+                Text | Flag | Activity | PlaceType => {
+                    groups.push((column.key.to_owned(), say(column.label)));
                 }
                 Time => groups.extend(SPANS.map(|(span, words)| {
                     let key = format!("{}.{span}", column.key);
-                    (key, format!("{}, by {words}", column.label))
+                    let by = tx("reports-column-by-span").with("column", say(column.label));
+                    (key, by.with("span", say(words)).to_string())
                 })),
             }
         }

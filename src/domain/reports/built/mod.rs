@@ -168,14 +168,19 @@ impl Built {
         Ok((sql, statement.values))
     }
 
-    /// The labels of the columns of the result, by their names in it.
-    pub fn labels(&self) -> Vec<(String, String)> {
+    /// The columns of the result by their names in it: each with its heading in the language of the page, and whether
+    /// its values are words of the server.
+    pub fn headings(&self) -> Vec<(String, String, bool)> {
         let Ok(source) = self.source() else {
             return Vec::new();
         };
         let mut statement = Statement::new(source);
         let shown = self.shown(&mut statement).unwrap_or_default();
-        shown.into_iter().map(|one| (one.key, one.label)).collect()
+        let headed = |one: Shown| {
+            let heading = one.heading();
+            (one.key, heading, one.is_of_words)
+        };
+        shown.into_iter().map(headed).collect()
     }
 
     fn shown(&self, statement: &mut Statement) -> Result<Vec<Shown>> {
@@ -200,10 +205,12 @@ impl Built {
             statement.needs.extend(measure.needs);
             Ok(Shown {
                 key: measure.key.to_owned(),
-                label: measure.label.to_owned(),
+                label: measure.label,
+                span: None,
                 sql: measure.sql.to_owned(),
                 is_text: false,
                 is_time: false,
+                is_of_words: false,
             })
         });
         let numbers = numbers.collect::<Result<_>>()?;
@@ -284,7 +291,7 @@ impl Built {
 fn distinct(field: &str, shown: Vec<Shown>) -> Result<Vec<Shown>> {
     for (at, one) in shown.iter().enumerate() {
         if shown[..at].iter().any(|known| known.key == one.key) {
-            return Err(Error::field(field, format!("{} stands twice", one.label)));
+            return Err(Error::field(field, format!("{} stands twice", one.label())));
         }
     }
     Ok(shown)

@@ -5,6 +5,7 @@ use super::{
     catalogue::{Column, ColumnKind, SPANS, Source},
 };
 use crate::{
+    core::texts::{say, tx},
     domain::{
         interactions::types::{InteractionType, TYPES},
         reports::parameters::Fixed,
@@ -22,11 +23,39 @@ const VALUE_MAX_CHARS: usize = 200;
 /// A column of the result.
 pub(super) struct Shown {
     pub(super) key: String,
-    pub(super) label: String,
+    pub(super) label: &'static str,
+    /// Of a time by which rows are grouped: the words for its span.
+    pub(super) span: Option<&'static str>,
     pub(super) sql: String,
     /// How it is grouped and sorted.
     pub(super) is_text: bool,
     pub(super) is_time: bool,
+    /// Its values are words of the server.
+    pub(super) is_of_words: bool,
+}
+
+impl Shown {
+    /// The column in English, for what is refused.
+    pub(super) fn label(&self) -> String {
+        match self.span {
+            None => self.label.to_owned(),
+            Some(span) if self.label == "Time" => capital(span),
+            Some(span) => format!("{}, {span}", self.label),
+        }
+    }
+
+    /// The heading of the column, in the language of the page.
+    pub(super) fn heading(&self) -> String {
+        match self.span {
+            None => say(self.label),
+            // What is grouped by the time of what happened needs no more than the span.
+            Some(span) if self.label == "Time" => say(capital(span)),
+            Some(span) => tx("reports-column-span")
+                .with("column", say(self.label))
+                .with("span", say(span))
+                .to_string(),
+        }
+    }
 }
 
 /// The parts of the statement, as far as they are known.
@@ -65,15 +94,19 @@ impl Statement {
         let column = self.column("columns", key)?;
         Ok(Shown {
             key: column.key.to_owned(),
-            label: column.label.to_owned(),
+            label: column.label,
+            span: None,
             sql: match column.kind {
                 ColumnKind::Time => format!("local_time({})", column.sql),
                 ColumnKind::Flag => format!("iif({}, 'yes', 'no')", column.sql),
                 ColumnKind::Activity => labelled(column.sql),
-                ColumnKind::Text | ColumnKind::Number => column.sql.to_owned(),
+                ColumnKind::Text | ColumnKind::Number | ColumnKind::PlaceType => {
+                    column.sql.to_owned()
+                }
             },
-            is_text: column.kind == ColumnKind::Text,
+            is_text: matches!(column.kind, ColumnKind::Text | ColumnKind::PlaceType),
             is_time: column.kind == ColumnKind::Time,
+            is_of_words: column.kind.is_of_words(),
         })
     }
 
@@ -110,14 +143,12 @@ impl Statement {
         };
         Ok(Shown {
             key: format!("{}_{span}", column.key),
-            label: if column.key == "time" {
-                capital(words)
-            } else {
-                format!("{}, {words}", column.label)
-            },
+            label: column.label,
+            span: Some(words),
             sql,
             is_text: false,
             is_time: true,
+            is_of_words: false,
         })
     }
 
@@ -182,10 +213,13 @@ impl Statement {
 /// The value of a filter as the statement compares it.
 fn typed_value(column: &Column, is: Comparison, typed: &str) -> Result<serde_json::Value> {
     check_fits(column, is)?;
-    let refused = |rest: &str| Err(Error::field("value", format!("{} {rest}", column.label)));
+    let label = column.label;
+    let refused = |message: String| Err(Error::field("value", message));
     match column.kind {
-        ColumnKind::Text if typed.is_empty() => refused("needs a value to compare with"),
-        ColumnKind::Text => Ok(typed.into()),
+        ColumnKind::Text | ColumnKind::PlaceType if typed.is_empty() => {
+            refused(format!("{label} needs a value to compare with"))
+        }
+        ColumnKind::Text | ColumnKind::PlaceType => Ok(typed.into()),
         ColumnKind::Activity => {
             let named = |one: &&InteractionType| one.label.eq_ignore_ascii_case(typed);
             let known = TYPES.iter().find(named);
@@ -194,11 +228,11 @@ fn typed_value(column: &Column, is: Comparison, typed: &str) -> Result<serde_jso
         ColumnKind::Flag => match typed.to_ascii_lowercase().as_str() {
             "yes" | "1" | "true" => Ok(1.into()),
             "no" | "0" | "false" => Ok(0.into()),
-            _ => refused("is yes or no"),
+            _ => refused(format!("{label} is yes or no")),
         },
         ColumnKind::Number => match serde_json::from_str::<serde_json::Number>(typed) {
             Ok(number) => Ok(number.into()),
-            Err(_) => refused("is a number, such as 12 or 0.5"),
+            Err(_) => refused(format!("{label} is a number, such as 12 or 0.5")),
         },
         ColumnKind::Time => {
             let moment = if is == Comparison::To {
@@ -207,7 +241,9 @@ fn typed_value(column: &Column, is: Comparison, typed: &str) -> Result<serde_jso
                 first_moment(typed)
             };
             if Zone::default().read_text(&moment).is_none() {
-                return refused("is a time, such as 2026-11-21 or 2026-11-21 09:30");
+                return refused(format!(
+                    "{label} is a time, such as 2026-11-21 or 2026-11-21 09:30"
+                ));
             }
             Ok(moment.into())
         }
@@ -218,7 +254,10 @@ fn typed_value(column: &Column, is: Comparison, typed: &str) -> Result<serde_jso
 fn check_fits(column: &Column, is: Comparison) -> Result<()> {
     let fits = match is {
         Comparison::Contains | Comparison::ContainsNot => {
-            matches!(column.kind, ColumnKind::Text | ColumnKind::Activity)
+            matches!(
+                column.kind,
+                ColumnKind::Text | ColumnKind::Activity | ColumnKind::PlaceType
+            )
         }
         Comparison::From | Comparison::To => {
             matches!(column.kind, ColumnKind::Number | ColumnKind::Time)
@@ -226,13 +265,16 @@ fn check_fits(column: &Column, is: Comparison) -> Result<()> {
         _ => true,
     };
     if !fits {
-        let words = match column.kind {
-            ColumnKind::Text | ColumnKind::Activity => "is a text: choose “is” or “contains”",
-            ColumnKind::Flag => "is yes or no: choose “is”",
-            ColumnKind::Number => "is a number: choose “is”, “from” or “to”",
-            ColumnKind::Time => "is a time: choose “is”, “from” or “to”",
+        let label = column.label;
+        let message = match column.kind {
+            ColumnKind::Text | ColumnKind::Activity | ColumnKind::PlaceType => {
+                format!("{label} is a text: choose “is” or “contains”")
+            }
+            ColumnKind::Flag => format!("{label} is yes or no: choose “is”"),
+            ColumnKind::Number => format!("{label} is a number: choose “is”, “from” or “to”"),
+            ColumnKind::Time => format!("{label} is a time: choose “is”, “from” or “to”"),
         };
-        return Err(Error::field("is", format!("{} {words}", column.label)));
+        return Err(Error::field("is", message));
     }
     Ok(())
 }
