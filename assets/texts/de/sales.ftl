@@ -102,7 +102,7 @@ sales-payments =
     }
 sales-units =
     { $count ->
-        [1] 1 Stück
+        [one] { $count } Stück
        *[other] { $count } Stück
     }
 sales-count-of-purchases =

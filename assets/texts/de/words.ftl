@@ -1358,3 +1358,4 @@ w-raw-flags = Kennzeichen
 w-query = Abfrage
 w-fixed-2 = Fest
 w-number = Anzahl
+w-default = Standard

@@ -102,7 +102,7 @@ sales-payments =
     }
 sales-units =
     { $count ->
-        [1] 1 unit
+        [one] { $count } unit
        *[other] { $count } units
     }
 sales-count-of-purchases =

@@ -1358,3 +1358,4 @@ w-raw-flags = Raw flags
 w-query = Query
 w-fixed-2 = Fixed
 w-number = Number
+w-default = Default
