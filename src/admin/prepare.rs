@@ -239,7 +239,7 @@ async fn show(request: RequestContext) -> Result<Response> {
 fn places(connection: &Connection, chosen: Option<i64>) -> Result<Vec<Choice>> {
     let places = devices::places(connection)?.into_iter();
     let places = places.map(|place| {
-        Choice::new(
+        Choice::named(
             place.id.to_string(),
             place.with_type(),
             chosen == Some(place.id),

@@ -130,7 +130,7 @@ async fn form(request: RequestContext) -> Result<Response> {
     let (person, earlier, printers, usual) = request.read(read).await?;
     let usual = usual.map(|printer| printer.is.name).unwrap_or_default();
     let names = printers.into_iter().map(|printer| printer.is.name);
-    let names = names.map(|name| Choice::new(name.clone(), name.clone(), name == usual));
+    let names = names.map(|name| Choice::named(name.clone(), name.clone(), name == usual));
     let printed = earlier.iter().find(|job| job.state == State::Sent);
     let help = match printed {
         Some(job) => {

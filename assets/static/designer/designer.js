@@ -2,7 +2,7 @@
 // the form sends: without this script that field does the same.
 
 import { History } from "./history.js";
-import { make, moved, nameOf, placeOf, read, rounded, sized, write } from "./layout.js";
+import { inWords, make, moved, nameOf, placeOf, read, rounded, sized, write } from "./layout.js";
 import { Panel } from "./panel.js";
 import { previewer } from "./preview.js";
 import { Stage } from "./stage.js";
@@ -75,7 +75,7 @@ const draw = () => {
   });
   const focused = listed(document.activeElement);
   list.replaceChildren(...items);
-  if (items.length === 0) list.append(Object.assign(document.createElement("li"), { className: "help", textContent: `None on the ${side} yet` }));
+  if (items.length === 0) list.append(Object.assign(document.createElement("li"), { className: "help", textContent: inWords(side === "front" ? "None on the front yet" : "None on the back yet") }));
   if (focused >= 0) focusListed(Math.min(focused, items.length - 1));
   const size = offered.presets.find((/** @type {Frame} */ { width, height }) => width === layout().width && height === layout().height);
   const element = current();
@@ -190,7 +190,7 @@ const travel = (/** @type {boolean} */ isThere, /** @type {string} */ told) => {
   if (!isThere) return;
   chosen = Math.min(chosen, elements().length - 1);
   keep();
-  say(told);
+  say(inWords(told));
 };
 
 const WORK = /** @type {Record<string, () => void>} */ ({

@@ -24,6 +24,9 @@ export const KINDS = /** @type {Record<string, { label: string, made: Omit<Badge
   line: { label: "Line", made: { colour: "#000000", thickness: 0.3, width: 40, height: 0 } },
 });
 
+/** Words in the language of the page. */
+export const inWords = (/** @type {string} */ words) => JSON.parse(globalThis.document?.body.dataset.texts || "{}")[words] ?? words;
+
 /** To hundredths: sums of tenths are no longer than they look. */
 export const rounded = (/** @type {number} */ length) => Math.round(length * 100) / 100;
 
@@ -66,7 +69,7 @@ export const make = (kind, layout) => {
  * @param {BadgeElement} element
  */
 export const nameOf = (element) => {
-  const label = KINDS[element.kind]?.label ?? element.kind;
+  const label = inWords(KINDS[element.kind]?.label ?? element.kind);
   const text = element.text ?? element.image;
   return text ? `${label} ${text}` : label;
 };

@@ -1,6 +1,6 @@
 // The properties of what is chosen, as fields with labels.
 
-import { KINDS } from "./layout.js";
+import { KINDS, inWords } from "./layout.js";
 
 /** @typedef {import("./layout.js").BadgeElement} BadgeElement */
 /** @typedef {{ name: string, label: string, type: string, choices?: Record<string, string>, min?: number, max?: number, isWide?: boolean }} Property */
@@ -107,7 +107,7 @@ export class Panel {
    */
   show(of, values) {
     const kind = /** @type {string | undefined} */ (values.kind);
-    this.heading.textContent = `Properties: ${kind ? (KINDS[kind]?.label ?? kind) : "Badge"}`;
+    this.heading.textContent = `${inWords("Properties")}: ${inWords(kind ? (KINDS[kind]?.label ?? kind) : "Badge")}`;
     const properties = kind ? [...(PROPERTIES[kind] ?? []), ...FRAME, TYPES] : OF_BADGE;
     if (of !== this.#of) {
       this.#of = of;
@@ -125,20 +125,20 @@ export class Panel {
       field.append(...this.#ticked(property, id));
       return field;
     }
-    field.append(element("label", { htmlFor: id, textContent: label }), ...this.#control(property, id));
+    field.append(element("label", { htmlFor: id, textContent: inWords(label) }), ...this.#control(property, id));
     return field;
   }
 
   /** A box to tick, of a colour with the colour. */
   #ticked(/** @type {Property} */ { name, label, type }, /** @type {string} */ id) {
     const box = element("input", { type: "checkbox", id });
-    const tick = element("label", { className: "tick" }, box, element("span", { textContent: label }));
+    const tick = element("label", { className: "tick" }, box, element("span", { textContent: inWords(label) }));
     if (type === "flag") {
       box.addEventListener("change", () => this.set(name, box.checked || undefined));
       this.#shows.set(name, (value) => void (box.checked = value === true));
       return [tick];
     }
-    const colour = element("input", { type: "color", ariaLabel: `${label}: colour` });
+    const colour = element("input", { type: "color", ariaLabel: `${inWords(label)}: ${inWords("Colour")}` });
     const send = () => this.set(name, box.checked ? colour.value : undefined);
     box.addEventListener("change", send);
     colour.addEventListener("input", send);
@@ -154,7 +154,7 @@ export class Panel {
   #control(/** @type {Property} */ { name, type, choices = {}, min, max }, /** @type {string} */ id) {
     if (type === "choice" || type === "preset") {
       const presets = this.offered.presets.map(({ name, width, height }) => [name, `${name} (${width} × ${height} mm)`]);
-      const all = type === "preset" ? [["", "Other"], ...presets] : Object.entries(choices);
+      const all = type === "preset" ? [["", inWords("Other")], ...presets] : Object.entries(choices).map(([value, words]) => [value, inWords(words)]);
       const select = element("select", { id }, ...all.map(option));
       select.addEventListener("change", () => this.set(name, select.value));
       this.#shows.set(name, (value) => {
@@ -187,7 +187,7 @@ export class Panel {
   /** Puts a field of attendees where the caret is. */
   #inserter(/** @type {HTMLInputElement} */ input) {
     const fields = this.offered.fields.map((field) => [`{${field}}`, field]);
-    const select = element("select", { ariaLabel: "Insert a field" }, option(["", "Insert a field …"]), ...fields.map(option));
+    const select = element("select", { ariaLabel: inWords("Insert a field") }, option(["", inWords("Insert a field …")]), ...fields.map(option));
     select.addEventListener("change", () => {
       const [from, to] = [input.selectionStart ?? input.value.length, input.selectionEnd ?? input.value.length];
       input.setRangeText(select.value, from, to, "end");

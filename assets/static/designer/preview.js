@@ -1,5 +1,7 @@
 // The badge as the server draws it, a moment after it was changed.
 
+import { inWords } from "./layout.js";
+
 /** @typedef {{ name?: string, pages?: string[], warnings?: string[], error?: string }} Drawn */
 
 const PAUSE_MS = 120;
@@ -22,7 +24,7 @@ export const previewer = (address, fields, show) => {
       const answer = await fetch(address, { method: "POST", body: new URLSearchParams(fields()), signal });
       show(await answer.json());
     } catch {
-      if (!signal.aborted) show({ error: UNREACHED });
+      if (!signal.aborted) show({ error: inWords(UNREACHED) });
     }
   };
   return () => {

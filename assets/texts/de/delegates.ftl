@@ -132,3 +132,6 @@ delegates-they-may-be-two-people = Es sind vielleicht zwei Personen.
 delegates-their-join-differ = Verschieden: { $join }.
 delegates-they-share-neither = Name, E-Mail, Telefon und Firma sind alle verschieden.
 delegates-merging-cannot-be-undone = Zusammenführen lässt sich nicht zurücknehmen.
+delegates-code-of-name = { $code } von { $name }
+delegates-the-code-will-not-open-any-gate = { $code } { $value } von { $name } öffnet ab jetzt kein Gate mehr. Ein Gate, das den Code scannt, zeigt den Grund, und niemand sonst bekommt ihn. Ohne neuen Code wird er nur gesperrt.
+delegates-a-new-public-id-is-generated = Eine neue öffentliche ID wird in jedem Fall erzeugt.

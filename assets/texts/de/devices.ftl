@@ -177,3 +177,5 @@ devices-came-from = Kam von
 devices-changed = Geändert
 devices-other-data-as-json = Andere Daten, als JSON
 devices-no-changes-yet = Noch keine Änderungen.
+devices-as-in-the-settings = Wie in den Einstellungen: { $what }
+devices-as-at-place = Wie bei { $place }: { $what }

@@ -52,3 +52,4 @@ interactions-record-late-scans =
         [one] 1 Scan
        *[other] { $count } Scans
     } nachtragen?
+interactions-places-and-others = { $places } und anderen

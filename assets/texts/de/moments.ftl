@@ -32,3 +32,4 @@ month-september = September
 month-october = Oktober
 month-november = November
 month-december = Dezember
+moments-day-of-month = { $day }.{ $month }.

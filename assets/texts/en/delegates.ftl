@@ -132,3 +132,6 @@ delegates-they-may-be-two-people = They may be two people.
 delegates-their-join-differ = Their { $join } differ.
 delegates-they-share-neither = They share neither name, e-mail, phone nor company.
 delegates-merging-cannot-be-undone = Merging cannot be undone.
+delegates-code-of-name = { $code } of { $name }
+delegates-the-code-will-not-open-any-gate = The { $code } { $value } of { $name } will not open any gate from now on. A gate that scans it shows the reason, and nobody else can be given it. Without a new code it is only blocked.
+delegates-a-new-public-id-is-generated = A new public ID is generated in any case.

@@ -177,3 +177,5 @@ devices-came-from = Came from
 devices-changed = Changed
 devices-other-data-as-json = Other data, as JSON
 devices-no-changes-yet = No changes yet.
+devices-as-in-the-settings = As in the settings: { $what }
+devices-as-at-place = As at { $place }: { $what }

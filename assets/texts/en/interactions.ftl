@@ -52,3 +52,4 @@ interactions-record-late-scans =
         [one] 1 scan
        *[other] { $count } scans
     }?
+interactions-places-and-others = { $places } and others

@@ -32,3 +32,4 @@ month-september = September
 month-october = October
 month-november = November
 month-december = December
+moments-day-of-month = { $month }-{ $day }

@@ -62,7 +62,8 @@ struct Print {
 
 pub(super) async fn print(request: RequestContext) -> Result<Response> {
     let code = code(&request)?;
-    let title = format!("{} of {}", code.label(), code.name);
+    let title = tx("delegates-code-of-name").with("code", say(code.label()));
+    let title = title.with("name", &code.name).to_string();
     answer::page(&Print {
         layout: request.layout(&title, Some(Area::Delegates)),
         code,
@@ -82,15 +83,12 @@ pub(super) async fn pdf(request: RequestContext) -> Result<Response> {
 }
 
 fn form(code: &Code) -> Form {
-    let mut help = format!(
-        "The {} {} of {} will not open any gate from now on. A gate that scans it shows the reason, and nobody \
-         else can be given it. Without a new code it is only blocked.",
-        code.label(),
-        code.value,
-        code.name
-    );
+    let help = tx("delegates-the-code-will-not-open-any-gate").with("code", say(code.label()));
+    let help = help.with("value", &code.value).with("name", &code.name);
+    let mut help = help.to_string();
     if code.kind == DelegateCode::PublicId {
-        help += " A new public ID is generated in any case.";
+        help.push(' ');
+        help += &t("delegates-a-new-public-id-is-generated");
     }
     let reasons = REASONS.iter().map(|reason| (*reason, *reason));
     let reasons = choices(reasons, REASONS.first().unwrap_or(&""));

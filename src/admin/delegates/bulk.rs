@@ -104,7 +104,7 @@ fn input(connection: &Connection, action: &str) -> Result<Option<Input>> {
     Ok(match action {
         "check-in" | "check-out" | "register" => {
             let places = devices::places(connection)?.into_iter();
-            let places = places.map(|place| Choice::new(place.id.to_string(), place.name, false));
+            let places = places.map(|place| Choice::named(place.id.to_string(), place.name, false));
             chosen("Place", places.collect())
         }
         "type" => {

@@ -130,7 +130,7 @@ async fn page(request: &RequestContext, refused: Option<JustRefused>) -> Result<
         .await?;
     let places = person.places.iter();
     let places = places
-        .map(|place| Choice::new(place.id.to_string(), &place.name, device == Some(place.id)));
+        .map(|place| Choice::named(place.id.to_string(), &place.name, device == Some(place.id)));
     let choose = Choice::new("", "Choose …", device.is_none());
     let places = std::iter::once(choose).chain(places).collect::<Vec<_>>();
     let level = person.note.as_ref().map_or(Level::Info, |note| note.level);

@@ -134,7 +134,7 @@ impl Panel {
             };
             let price = prices.of(name);
             TypeTile {
-                choice: Choice::new(name, name, is_chosen),
+                choice: Choice::named(name, name, is_chosen),
                 price: price.map(|price| priced(price.cents, prices)),
             }
         });

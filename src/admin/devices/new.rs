@@ -56,8 +56,12 @@ impl NewPlace {
         };
         let holders = devices::holders(connection, inside)?;
         let inside = inside.map(|id| id.to_string()).unwrap_or_default();
-        let choice = |offer: &Offer| (offer.id.to_string(), offer.name.clone());
-        let top = (String::new(), "Nothing: at the top".to_owned());
+        let choice = |offer: &Offer| {
+            let id = offer.id.to_string();
+            let is_chosen = id == inside;
+            Choice::named(id, &offer.name, is_chosen)
+        };
+        let top = Choice::new("", "Nothing: at the top", inside.is_empty());
         let places = holders.iter().map(choice).chain([top]);
         let mut more = vec![
             Input::number("capacity", "People inside, at most", 0, u32::MAX.into()),
@@ -73,7 +77,7 @@ impl NewPlace {
             failure: None,
             name: sent.text("name").to_owned(),
             kind: kind.to_owned(),
-            places: choices(places, &inside),
+            places: places.collect(),
             more,
             all_fields: format!("/console/devices/new?type={kind}&parent={inside}"),
         })

@@ -137,12 +137,21 @@ fn of_settings(
 }
 
 fn choice_inputs(defaults: &AccessRules, above: Option<(String, RuleSet)>) -> [Input; 2] {
-    let radios =
-        |name, label, (from, default): (String, &str), own: &[(&'static str, &'static str)]| {
-            let default = format!("As {from}: {}", default.trim_end_matches('.'));
-            let own = own.iter().map(|(value, text)| (*value, (*text).to_owned()));
-            Input::radios(name, label, std::iter::once(("", default)).chain(own))
-        };
+    let radios = |name,
+                  label,
+                  (from, default): (Option<String>, &str),
+                  own: &[(&'static str, &'static str)]| {
+        let default = say(default);
+        let default = default.trim_end_matches('.');
+        let default = match from {
+            Some(place) => tx("devices-as-at-place").with("place", place),
+            None => tx("devices-as-in-the-settings"),
+        }
+        .with("what", default)
+        .to_string();
+        let own = own.iter().map(|(value, text)| (*value, (*text).to_owned()));
+        Input::radios(name, label, std::iter::once(("", default)).chain(own))
+    };
     let rule_sets = [("open", RuleSet::Open), ("simple", RuleSet::Simple)];
     let rule_sets = rule_sets.map(|(value, rule)| (value, rule_texts::who(Some(rule))));
     let entries = [
@@ -151,12 +160,11 @@ fn choice_inputs(defaults: &AccessRules, above: Option<(String, RuleSet)>) -> [I
         ("daily", Entry::Daily),
     ];
     let entries = entries.map(|(value, entry)| (value, rule_texts::entry(Some(entry))));
-    let settings = || "in the settings".to_owned();
     let who = match above {
-        Some((place, rule)) => (format!("at {place}"), rule_texts::who(Some(rule))),
-        None => (settings(), rule_texts::who(defaults.rule_set)),
+        Some((place, rule)) => (Some(place), rule_texts::who(Some(rule))),
+        None => (None, rule_texts::who(defaults.rule_set)),
     };
-    let how_often = (settings(), rule_texts::entry(defaults.entry));
+    let how_often = (None, rule_texts::entry(defaults.entry));
     [
         radios("ruleSet", "Who", who, &rule_sets),
         radios("entry", "How often", how_often, &entries),

@@ -289,7 +289,9 @@ pub async fn history(request: RequestContext) -> Result<Response> {
     let mut list = List::new(&request, Vec::new(), "before");
     let read = move |connection: &Connection, mut layout: Layout| {
         let record = Record::find(connection, id)?;
-        layout.title = format!("Changes to {}", record.name);
+        layout.title = tx("devices-changes-to-name")
+            .with("name", &record.name)
+            .to_string();
         let (changes, older) = changes(connection, record.id, before, CHANGES)?;
         list.next = older.map(|older| older.to_string());
         Ok(HistoryPage {

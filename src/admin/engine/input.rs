@@ -469,7 +469,7 @@ impl Input {
                     && !value.is_empty()
                     && !self.choices.iter().any(|choice| choice.chosen)
                 {
-                    self.choices.push(Choice::new(value, value, true));
+                    self.choices.push(Choice::named(value, value, true));
                 }
             }
         }

@@ -58,7 +58,7 @@ async fn list(request: RequestContext) -> Result<Response> {
         let with_place = |automation: Automation| {
             let place = match automation.device {
                 Some(device) => devices::called(connection, DeviceId(device))?,
-                None => "anywhere".to_owned(),
+                None => crate::say("anywhere"),
             };
             Ok((automation, place))
         };
@@ -111,7 +111,7 @@ impl Editor for Automations {
 
     fn groups(connection: &Connection, _: Option<&i64>, draft: &Entry) -> Groups {
         let places = devices::places(connection)?.into_iter();
-        let places = places.map(|place| Choice::from((place.code, place.name)));
+        let places = places.map(|place| Choice::named(place.code, place.name, false));
         let anywhere = Choice::from(("", "anywhere"));
         let templates = templates::all(connection)?.into_iter().map(|known| {
             let entry = known.entry;

@@ -147,7 +147,7 @@ impl Editor for NewMessages {
         let some = find(connection, &wanted, &zone, Part::After(0))?
             .lines
             .into_iter();
-        let some = some.map(|line| (line.id.to_string(), line.name));
+        let some = some.map(|line| Choice::named(line.id.to_string(), line.name, false));
         let mut inputs = vec![
             Input::hidden("list", &draft.list),
             Input::hidden("slug", &draft.entry.slug),

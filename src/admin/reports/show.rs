@@ -66,7 +66,7 @@ fn fields(report: &Report, sent: &[(String, String)], places: &[Offer]) -> Vec<F
         let known = places.iter().map(|place| {
             let id = place.id.to_string();
             let is_chosen = id == chosen;
-            Choice::new(id, &place.name, is_chosen)
+            Choice::named(id, &place.name, is_chosen)
         });
         let any = Choice::new("", t("common-all"), chosen.is_empty());
         let mut choices: Vec<Choice> = std::iter::once(any).chain(known).collect();

@@ -243,7 +243,7 @@ fn events(connection: &Connection, draft: &NewWebhook) -> Result<Vec<Input>> {
     let unknown: Vec<&str> = unknown.map(String::as_str).collect();
     let offered = known.iter().map(|device| {
         let on = chosen.contains(&device.code);
-        Choice::new(&*device.code, &*device.name, on).help(&*device.kind)
+        Choice::named(&*device.code, &*device.name, on).help(&*device.kind)
     });
     let places = vec![
         Choice::new("any", "anywhere", draft.devices.is_none()),

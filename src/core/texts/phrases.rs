@@ -9,6 +9,8 @@ use std::collections::HashMap;
 const WORDS: &str = "words.ftl";
 /// The file whose texts are found with arguments in them, too.
 const SENTENCES: &str = "sentences.ftl";
+/// A sentence with fewer letters of its own is found by numbers only.
+const LOOSE: usize = 6;
 
 /// The texts of a language by their English words.
 #[derive(Default)]
@@ -83,7 +85,13 @@ impl Sentence {
             rest = after;
         }
         found.push(rest);
-        found.iter().all(|found| !found.is_empty()).then_some(found)
+        // A few words of a sentence's own, such as "to", stand in any text: they are told by the numbers around them.
+        let own = |part: &String| part.chars().filter(|letter| letter.is_alphabetic()).count();
+        let is_loose = first.is_empty() && self.parts.iter().map(own).sum::<usize>() < LOOSE;
+        let has_number = |text: &&str| text.contains(|letter: char| letter.is_ascii_digit());
+        let fits = found.iter().all(|found| !found.is_empty())
+            && (!is_loose || found.iter().all(has_number));
+        fits.then_some(found)
     }
 }
 

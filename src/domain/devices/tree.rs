@@ -2,7 +2,10 @@
 
 use super::{NAME, record::time_frame};
 use crate::{
-    core::rules::{AccessRules, Entry},
+    core::{
+        rules::{AccessRules, Entry},
+        texts::tx,
+    },
     identity::App,
     types::{DeviceId, Timestamp, Zone, error::Result, text},
 };
@@ -139,7 +142,13 @@ fn short_frame(start: Option<Timestamp>, end: Option<Timestamp>, zone: &Zone) ->
     let plain = |at: Timestamp| {
         let plain = zone.plain(at);
         let (day, time) = plain.split_once(' ').unwrap_or_default();
-        let day = day.split_once('-').map_or(day, |(_, day)| day).to_owned();
+        let day = match day.split('-').collect::<Vec<_>>()[..] {
+            [_, month, day] => tx("moments-day-of-month")
+                .with("month", month)
+                .with("day", day)
+                .to_string(),
+            _ => day.to_owned(),
+        };
         (day, time.chars().take(5).collect::<String>())
     };
     let (today, _) = plain(Timestamp::now());

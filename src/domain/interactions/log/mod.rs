@@ -9,6 +9,7 @@
 //! - `lines`: their names
 
 use crate::{
+    core::texts::tx,
     domain::devices,
     types::{DeviceId, Timestamp, Zone, error::Result},
 };
@@ -115,7 +116,10 @@ impl Many {
         let named = named.map(|id| devices::called(connection, DeviceId(*id)));
         self.places = named.collect::<Result<Vec<_>>>()?.join(", ");
         if self.devices.len() > NAMED_MAX {
-            self.places += " and others";
+            let places = std::mem::take(&mut self.places);
+            self.places = tx("interactions-places-and-others")
+                .with("places", places)
+                .to_string();
         }
         Ok(())
     }
