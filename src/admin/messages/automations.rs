@@ -7,7 +7,7 @@ use crate::{
         engine::{self, Choice, Editor, Group, Groups, Input, Tabs},
         route::{ADMINISTRATOR, Action, Done, OPERATOR, Routes, VIEWER},
     },
-    core::Context,
+    core::{Context, texts::say},
     db::Tx,
     domain::{
         delegates, devices,
@@ -58,7 +58,7 @@ async fn list(request: RequestContext) -> Result<Response> {
         let with_place = |automation: Automation| {
             let place = match automation.device {
                 Some(device) => devices::called(connection, DeviceId(device))?,
-                None => crate::say("anywhere"),
+                None => say("anywhere"),
             };
             Ok((automation, place))
         };

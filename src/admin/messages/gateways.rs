@@ -31,6 +31,8 @@ pub(super) fn routes() -> Routes {
 struct Way {
     channel: Channel,
     title: &'static str,
+    /// The title within a sentence.
+    lower: &'static str,
     what: String,
     gateway: Option<Gateway>,
 }
@@ -67,14 +69,15 @@ impl Page {
                 .iter()
                 .find(|gateway| gateway.channel == *channel)
                 .cloned();
-            let (title, without) = match channel {
-                Channel::Email => ("E-mail", "No mail server is set."),
-                Channel::Sms => ("Texts", "No provider is set."),
-                Channel::Push => ("Push messages", "No service is set."),
+            let (title, lower, without) = match channel {
+                Channel::Email => ("E-mail", "e-mail", "No mail server is set."),
+                Channel::Sms => ("Texts", "texts", "No provider is set."),
+                Channel::Push => ("Push messages", "push messages", "No service is set."),
             };
             Way {
                 channel: *channel,
                 title,
+                lower,
                 what: gateway.as_ref().map_or_else(
                     || without.to_owned(),
                     |gateway| in_words(&gateway.definition),

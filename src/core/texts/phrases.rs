@@ -9,7 +9,7 @@ use std::collections::HashMap;
 const WORDS: &str = "words.ftl";
 /// The file whose texts are found with arguments in them, too.
 const SENTENCES: &str = "sentences.ftl";
-/// A sentence with fewer letters of its own is found by numbers only.
+/// A sentence with fewer letters of its own is found where numbers or known words stand in it.
 const LOOSE: usize = 6;
 
 /// The texts of a language by their English words.
@@ -85,13 +85,14 @@ impl Sentence {
             rest = after;
         }
         found.push(rest);
-        // A few words of a sentence's own, such as "to", stand in any text: they are told by the numbers around them.
-        let own = |part: &String| part.chars().filter(|letter| letter.is_alphabetic()).count();
-        let is_loose = first.is_empty() && self.parts.iter().map(own).sum::<usize>() < LOOSE;
-        let has_number = |text: &&str| text.contains(|letter: char| letter.is_ascii_digit());
-        let fits = found.iter().all(|found| !found.is_empty())
-            && (!is_loose || found.iter().all(has_number));
+        let fits = found.iter().all(|found| !found.is_empty());
         fits.then_some(found)
+    }
+
+    /// A few words of its own, such as "to", stand in any text.
+    fn is_loose(&self) -> bool {
+        let own = |part: &String| part.chars().filter(|letter| letter.is_alphabetic()).count();
+        self.parts[0].is_empty() && self.parts.iter().map(own).sum::<usize>() < LOOSE
     }
 }
 
@@ -145,6 +146,11 @@ fn known(language: &Language, english: &str) -> Option<String> {
     let mut sentences = phrases.sentences.iter();
     sentences.find_map(|sentence| {
         let found = sentence.arguments(english)?;
+        let has_number = |text: &&str| text.contains(|letter: char| letter.is_ascii_digit());
+        let is_known = |text: &&str| phrases.words.contains_key(*text);
+        if sentence.is_loose() && !found.iter().all(has_number) && !found.iter().any(is_known) {
+            return None;
+        }
         let mut args = FluentArgs::new();
         for (name, found) in sentence.names.iter().zip(found) {
             let known = phrases.words.get(found).cloned();

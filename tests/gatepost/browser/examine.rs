@@ -49,6 +49,7 @@ impl Examiner {
                 .violations(browser, view)
                 .into_iter()
                 .chain(overflow(browser))
+                .chain(crushed(browser))
             {
                 let seen = format!("{} {}", view.width, view.scheme);
                 faults.entry(fault).or_default().push(seen);
@@ -89,6 +90,24 @@ impl Examiner {
             .map(|fault| fault.as_str().unwrap_or_default().to_owned())
             .collect()
     }
+}
+
+/// Words that have so little room that they stand with a letter or two on each line.
+fn crushed(browser: &Browser) -> Option<String> {
+    let crushed = browser.run(
+        "const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+         const range = document.createRange(), found = [];
+         while (walker.nextNode()) {
+             const text = walker.currentNode.textContent.trim();
+             if (!/\\p{L}{5}/u.test(text)) continue;
+             range.selectNodeContents(walker.currentNode);
+             const lines = range.getClientRects();
+             if (lines.length > 3 && lines.length * 4 > text.length) found.push(text.slice(0, 40));
+         }
+         return found.length ? `crushed: ${found.slice(0, 5).join(' | ')}` : null",
+        &[],
+    );
+    crushed.as_str().map(ToOwned::to_owned)
 }
 
 /// How far the page reaches beyond its window.
