@@ -101,8 +101,12 @@ fn crushed(browser: &Browser) -> Option<String> {
              const text = walker.currentNode.textContent.trim();
              if (!/\\p{L}{5}/u.test(text)) continue;
              range.selectNodeContents(walker.currentNode);
+             // What is there for screen readers alone has no room at all.
+             let above = walker.currentNode.parentElement;
+             while (above && getComputedStyle(above).clipPath === 'none') above = above.parentElement;
+             if (above) continue;
              const lines = range.getClientRects();
-             if (lines.length > 3 && lines.length * 4 > text.length) found.push(text.slice(0, 40));
+             if (lines.length > 3 && lines.length * 3 > text.length) found.push(text.slice(0, 40));
          }
          return found.length ? `crushed: ${found.slice(0, 5).join(' | ')}` : null",
         &[],
