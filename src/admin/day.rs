@@ -18,6 +18,7 @@ use crate::{
     ops::backup::ledger,
     types::DeviceId,
 };
+use rusqlite::OptionalExtension;
 
 const PAGE: &str = "/console/day";
 /// Places that are emptied, the fullest first.
@@ -95,6 +96,11 @@ async fn show(request: RequestContext) -> Result<Response> {
                 name: gate.name,
             });
         let backup = ledger::last_made(connection)?;
+        // A copy of the morning has nothing of the day.
+        let newest: Option<Timestamp> = connection
+            .prepare_cached("SELECT created_at FROM interactions ORDER BY id DESC LIMIT 1")?
+            .query_row([], |row| row.get(0))
+            .optional()?;
         Ok(Page {
             layout,
             day: texts::day_in_words(zone, now),
@@ -104,7 +110,9 @@ async fn show(request: RequestContext) -> Result<Response> {
             waiting: waiting.collect(),
             inside: inside::busiest(connection, NAMED_MAX)?,
             people: counters::people(connection, ANYWHERE)?,
-            is_backed_up: backup.is_some_and(|at| at >= ctx.settings.day(now).begins),
+            is_backed_up: backup.is_some_and(|at| {
+                at >= ctx.settings.day(now).begins && newest.is_none_or(|newest| at >= newest)
+            }),
             backup,
         })
     };

@@ -1,6 +1,7 @@
 //! Fields for the types of attendees that may enter, and when: of a place, and of the setting `access`.
 
 use super::engine::Input;
+use crate::core::texts::t;
 use serde_json::{Map, Value, json};
 
 /// Which types may enter: not a rule of its own, but how the two beside it are told apart.
@@ -49,8 +50,9 @@ fn line(entry: &Value) -> String {
     let types = entry[TYPES].as_array().into_iter().flatten();
     let types: Vec<&str> = types.filter_map(Value::as_str).collect();
     format!(
-        "{} to {}: {}",
+        "{} {} {}: {}",
         text("from"),
+        t("devices-from-to-until"),
         text("until"),
         types.join(", ")
     )
@@ -76,9 +78,12 @@ pub fn stored(mut fields: Map<String, Value>) -> Map<String, Value> {
 }
 
 fn entry(line: &str) -> Value {
-    let parts = line
-        .split_once(": ")
-        .and_then(|(times, types)| Some((times.split_once(" to ")?, types)));
+    let parts = line.split_once(": ").and_then(|(times, types)| {
+        let own = format!(" {} ", t("devices-from-to-until"));
+        let between = [" to ", &own, "–"];
+        let found = between.iter().find_map(|word| times.split_once(*word));
+        Some((found?, types))
+    });
     let ((from, until), types) = parts.unwrap_or(((line, ""), ""));
     let types = types.split(',').map(str::trim);
     let types: Vec<&str> = types.filter(|name| !name.is_empty()).collect();
@@ -88,6 +93,14 @@ fn entry(line: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_typed_with_a_word_or_a_dash() {
+        for typed in ["22:00 to 02:00: Crew, VIP", "22:00–02:00: Crew, VIP"] {
+            let read = json!({"types": ["Crew", "VIP"], "from": "22:00", "until": "02:00"});
+            assert_eq!(entry(typed), read, "{typed}");
+        }
+    }
 
     #[test]
     fn rules_that_are_shown_and_saved_stay_as_they_are() {

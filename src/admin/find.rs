@@ -348,6 +348,8 @@ fn words(area: Area) -> &'static str {
 
 /// Pages and actions that the user may use and whose name holds a folded text; all pages where it is empty.
 fn known(layout: &Layout, folded: &str) -> Hits {
+    // In English, too: handbooks and colleagues speak it.
+    let is_called = |name: &str| fold(name).contains(folded) || fold(&say(name)).contains(folded);
     let page = |entry: &'static Entry| Hit {
         icon: entry.icon,
         name: entry.name.to_owned(),
@@ -357,9 +359,9 @@ fn known(layout: &Layout, folded: &str) -> Hits {
     };
     let pages = layout
         .entries()
-        .filter(|entry| fold(entry.name).contains(folded) || words(entry.area).contains(folded));
+        .filter(|entry| is_called(entry.name) || words(entry.area).contains(folded));
     let actions = ACTIONS.iter().filter(|(name, words, .., role)| {
-        layout.has(*role) && (fold(name).contains(folded) || words.contains(folded))
+        layout.has(*role) && (is_called(name) || words.contains(folded))
     });
     let actions = actions.map(|(name, _, href, icon, _)| Hit {
         icon,

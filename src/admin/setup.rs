@@ -126,7 +126,10 @@ fn groups() -> Vec<Group> {
 /// The laptop's zone: mostly the event's.
 fn own_zone() -> String {
     let system = jiff::tz::TimeZone::system();
-    let name = system.iana_name().filter(|name| Zone::named(name).is_ok());
+    // A server in the cloud has none: the page then asks the browser.
+    let name = system
+        .iana_name()
+        .filter(|name| Zone::named(name).is_ok() && !name.starts_with("Etc/"));
     name.unwrap_or("UTC").to_owned()
 }
 

@@ -82,12 +82,11 @@ impl Action {
 
     /// Its name for people, such as `Check in at Hall 2`.
     pub fn name(&self, connection: &Connection) -> Result<String> {
-        let at =
-            |words: &str, place| Ok(format!("{words} {}", devices::called(connection, place)?));
+        let called = |place| devices::called(connection, place);
         match self {
-            Self::Register(place) => at("Register for", *place),
-            Self::CheckIn(place) => at("Check in at", *place),
-            Self::CheckOut(place) => at("Check out at", *place),
+            Self::Register(place) => Ok(format!("Register for {}", called(*place)?)),
+            Self::CheckIn(place) => Ok(format!("Check in at {}", called(*place)?)),
+            Self::CheckOut(place) => Ok(format!("Check out at {}", called(*place)?)),
             Self::SetType(name) if name.is_empty() => Ok("Remove the type".to_owned()),
             Self::SetType(name) => Ok(format!("Set the type {name}")),
             Self::AddFlag(flag) => Ok(format!("Add the flag {flag}")),

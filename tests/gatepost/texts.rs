@@ -262,6 +262,9 @@ fn the_language_is_chosen_in_the_account() {
         ["Sprache geändert.", "<h2 id=\"language\">Sprache</h2>"],
     );
     crew.sees("/console", ["<html lang=\"de\">", "Übersicht"]);
+    // Pages are found by their German names and their English ones.
+    crew.sees("/console/find?q=Bericht", ["/console/reports"]);
+    crew.sees("/console/find?q=Report", ["Berichte"]);
     // What went wrong is said in the language, too, and the API stays English.
     crew.post(
         "/console/delegates/new",

@@ -179,3 +179,6 @@ devices-other-data-as-json = Andere Daten, als JSON
 devices-no-changes-yet = Noch keine Änderungen.
 devices-as-in-the-settings = Wie in den Einstellungen: { $what }
 devices-as-at-place = Wie bei { $place }: { $what }
+devices-from-to-until = bis
+devices-the-registered = Angemeldete
+devices-by-type-registered = nach Typ, angemeldet

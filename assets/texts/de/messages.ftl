@@ -55,7 +55,6 @@ messages-a-value = Ein Wert
 messages-the-attendee = Der Teilnehmer
 messages-the-ticket = Das Ticket
 messages-its-page-where-there-is-one-in = seine Seite, wo es eine gibt; in HTML
-messages-img-src-r = &lt;img src="{ $r }"&gt;
 messages-its-qr-code-a-picture-in-the = sein QR-Code, ein Bild in der Mail
 messages-of-an-automation = Von einer Automatik
 messages-new-from-your-ticket = Neu aus „Dein Ticket“
@@ -85,3 +84,7 @@ messages-texts = SMS
 messages-push-messages = Push-Nachrichten
 messages-switch-off = Ausschalten
 messages-switch-on = Einschalten
+messages-send-the-e-mail-to-everybody = Die E-Mail an alle auf der Liste senden? Gesendetes lässt sich nicht zurückholen.
+messages-send-the-text-to-everybody = Die SMS an alle auf der Liste senden? Gesendetes lässt sich nicht zurückholen.
+messages-send-the-push-message-to-everybody = Die Push-Nachricht an alle auf der Liste senden? Gesendetes lässt sich nicht zurückholen.
+messages-a-test-is-on-its-way = Ein Test ist unterwegs: <a href="{ $path }">was aus ihm wurde</a>.

@@ -179,3 +179,6 @@ devices-other-data-as-json = Other data, as JSON
 devices-no-changes-yet = No changes yet.
 devices-as-in-the-settings = As in the settings: { $what }
 devices-as-at-place = As at { $place }: { $what }
+devices-from-to-until = to
+devices-the-registered = registered attendees
+devices-by-type-registered = by type, registered

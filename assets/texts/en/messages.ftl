@@ -55,7 +55,6 @@ messages-a-value = A value
 messages-the-attendee = The attendee
 messages-the-ticket = The ticket
 messages-its-page-where-there-is-one-in = its page, where there is one; in HTML
-messages-img-src-r = &lt;img src="{ $r }"&gt;
 messages-its-qr-code-a-picture-in-the = its QR code, a picture in the mail
 messages-of-an-automation = Of an automation
 messages-new-from-your-ticket = New from “Your ticket”
@@ -85,3 +84,7 @@ messages-texts = texts
 messages-push-messages = push messages
 messages-switch-off = Switch off
 messages-switch-on = Switch on
+messages-send-the-e-mail-to-everybody = Send the e-mail to everybody on the list? What is sent cannot be taken back.
+messages-send-the-text-to-everybody = Send the text to everybody on the list? What is sent cannot be taken back.
+messages-send-the-push-message-to-everybody = Send the push message to everybody on the list? What is sent cannot be taken back.
+messages-a-test-is-on-its-way = A test is on its way: <a href="{ $path }">what became of it</a>.

@@ -4,7 +4,7 @@
 use crate::admin::prelude::*;
 use crate::{
     admin::form::mark,
-    core::rules::{AccessRules, Hours, TypeList, TypeTimes, folded},
+    core::rules::{AccessRules, Hours, RuleSet, TypeList, TypeTimes, folded},
     domain::{
         delegates,
         devices::{
@@ -51,6 +51,8 @@ struct Row {
     cells: Vec<Cell>,
     /// True if everybody may enter, also without a type; `None` where the rules cannot be read.
     is_for_all: Option<bool>,
+    /// Only those who are registered may enter.
+    is_for_registered: bool,
 }
 
 /// A type at a place.
@@ -141,6 +143,7 @@ impl Row {
             version: mark(&place.seen()),
             cells: columns.iter().map(cell).collect(),
             is_for_all: rules.as_ref().map(|rules| rules.types.is_none()),
+            is_for_registered: rules.is_some_and(|rules| rules.rule_set == Some(RuleSet::Simple)),
             depth: place.depth - top,
             place: place.clone(),
         }

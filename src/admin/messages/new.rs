@@ -111,7 +111,7 @@ impl Editor for NewMessages {
     }
 
     fn begin(connection: &Connection, query: &Fields) -> Result<Option<Draft>> {
-        let channel = Channel::named(query.text("type")).unwrap_or(Channel::Email);
+        let channel = Channel::named(query.text("by")).unwrap_or(Channel::Email);
         let template = match query.number("template")? {
             Some(id) => templates::of_id(connection, id)?,
             None => None,
@@ -220,11 +220,16 @@ impl Editor for NewMessages {
     }
 
     fn submit(_: Option<&i64>, draft: &Draft) -> Option<(String, String)> {
-        let noun = draft.entry.channel().map_or("message", Channel::noun);
-        Some((
-            format!("Send {noun}s"),
-            format!("Send the {noun} to everybody on the list? What is sent cannot be taken back."),
-        ))
+        let (label, question) = match draft.entry.channel() {
+            Ok(Channel::Email) => ("Send e-mails", "messages-send-the-e-mail-to-everybody"),
+            Ok(Channel::Sms) => ("Send texts", "messages-send-the-text-to-everybody"),
+            Ok(Channel::Push) => (
+                "Send push messages",
+                "messages-send-the-push-message-to-everybody",
+            ),
+            Err(_) => return None,
+        };
+        Some((label.to_owned(), t(question)))
     }
 
     fn buttons(_: Option<&i64>, draft: &Draft) -> Vec<Button> {
@@ -261,8 +266,9 @@ impl Editor for NewMessages {
                     request.write(move |tx, _| preview::send_test(tx, channel, address, composed));
                 let id = put.await?;
                 Ok(Outcome::Shown(format!(
-                    "<p class=\"notice good\" role=\"status\">A test is on its way: <a href=\"{}\">what became of it</a>.</p>",
-                    super::page(id)
+                    "<p class=\"notice good\" role=\"status\">{}</p>",
+                    crate::core::texts::html("messages-a-test-is-on-its-way")
+                        .with("path", super::page(id))
                 )))
             }
             "page" => {

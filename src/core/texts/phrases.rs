@@ -117,25 +117,43 @@ pub(super) fn find(language: &Language, english: &str) -> Option<String> {
 
 /// As [`find`], of all words: as they are, or as the sentence that a page made of them.
 fn whole(language: &Language, english: &str) -> Option<String> {
-    known(language, english).or_else(|| {
-        let words = english.strip_suffix('.').unwrap_or(english);
-        let mut letters = words.chars();
-        let first = letters.next()?;
-        let lowered: String = first.to_lowercase().chain(letters).collect();
-        let found = known(language, &lowered).or_else(|| known(language, words))?;
-        let mut letters = found.chars();
-        let begin = letters.next()?;
-        let begin: String = if first.is_uppercase() {
-            begin.to_uppercase().collect()
-        } else {
-            begin.into()
-        };
-        Some(format!(
-            "{begin}{}{}",
-            letters.as_str(),
-            &english[words.len()..]
-        ))
-    })
+    known(language, english)
+        .or_else(|| list(language, english))
+        .or_else(|| {
+            let words = english.strip_suffix('.').unwrap_or(english);
+            let mut letters = words.chars();
+            let first = letters.next()?;
+            let lowered: String = first.to_lowercase().chain(letters).collect();
+            let found = known(language, &lowered).or_else(|| known(language, words))?;
+            let mut letters = found.chars();
+            let begin = letters.next()?;
+            let begin: String = if first.is_uppercase() {
+                begin.to_uppercase().collect()
+            } else {
+                begin.into()
+            };
+            Some(format!(
+                "{begin}{}{}",
+                letters.as_str(),
+                &english[words.len()..]
+            ))
+        })
+}
+
+/// As [`find`], of a list whose every part is known, such as "24 done, 1 inside already".
+fn list(language: &Language, english: &str) -> Option<String> {
+    let (parts, end) = match english.strip_suffix('.') {
+        Some(parts) => (parts, "."),
+        None => (english, ""),
+    };
+    if !parts.contains(", ") {
+        return None;
+    }
+    let said: Option<Vec<_>> = parts
+        .split(", ")
+        .map(|part| known(language, part))
+        .collect();
+    Some(said?.join(", ") + end)
 }
 
 fn known(language: &Language, english: &str) -> Option<String> {
@@ -148,7 +166,15 @@ fn known(language: &Language, english: &str) -> Option<String> {
         let found = sentence.arguments(english)?;
         let has_number = |text: &&str| text.contains(|letter: char| letter.is_ascii_digit());
         let is_known = |text: &&str| phrases.words.contains_key(*text);
-        if sentence.is_loose() && !found.iter().all(has_number) && !found.iter().any(is_known) {
+        let (all_numbers, any_known) = (found.iter().all(has_number), found.iter().any(is_known));
+        // Of a sentence of arguments alone, such as "24 done", one is a number and the other is known.
+        let is_bare = sentence.parts.iter().all(|part| part.trim().is_empty());
+        let fits = if is_bare {
+            found.first().is_some_and(has_number) && any_known
+        } else {
+            !sentence.is_loose() || all_numbers || any_known
+        };
+        if !fits {
             return None;
         }
         let mut args = FluentArgs::new();

@@ -113,7 +113,7 @@ pub const FIELDS: &[Field] = &[
         .label("Type")
         .about("A type name of the event's own, such as `visitor`.")
         .aliases(
-            "type typ tipo tickettype attendeetype tickettyp ticketart ticketkategorie teilnehmertyp \
+            "type typ tipo tickettype attendeetype tickettyp ticketart ticketkategorie teilnehmertyp kategorie category categorie \
              typedebillet tipodeentrada billettype deltagertype",
         ),
     Field::text("rawFlags", "raw_flags")

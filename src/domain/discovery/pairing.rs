@@ -4,7 +4,7 @@
 use super::window::OPEN;
 use crate::{
     core::Context,
-    types::{DeviceId, barcode::random_symbols, error::Result},
+    types::{DeviceId, barcode::random_symbols, error::Result, text::fold},
 };
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -113,7 +113,7 @@ impl Pairings {
 /// A code such as `NORTH-DOOR-7K2QF9XD`: the gate is called so on its own screen.
 fn code(name: &str) -> Result<String> {
     let mut begins = String::new();
-    for letter in name.chars().take(4 * NAME_CHARS) {
+    for letter in fold(name).chars().take(4 * NAME_CHARS) {
         if letter.is_ascii_alphanumeric() {
             begins.push(letter.to_ascii_uppercase());
         } else if !begins.is_empty() && !begins.ends_with('-') {

@@ -176,7 +176,14 @@ fn a_message_goes_to_all_speakers_and_is_stopped() {
     faults.extend(examiner.faults(&browser, "messages on their way"));
     browser.press("Who got what");
     browser.tells("The stage is ready");
-    browser.run("history.back()", &[]);
+    // Another channel is for the same people.
+    let back = browser.path();
+    browser.go("/console/messages/new?type=Speaker&been=no");
+    browser.press("Text");
+    browser.tells("40 attendees");
+    browser.tells("0 can be reached");
+    browser.go(&back);
+    browser.go("/console/import/batches/2");
     browser.press("Stop sending");
     browser.tells("messages that waited are not sent");
     let rest = count(&db, &format!("{states} 'cancelled'"));
@@ -281,6 +288,8 @@ fn the_preparation_says_what_is_missing_and_ends_with_a_test_ticket() {
     // The places say the same, and an import asks.
     browser.go("/console/devices");
     browser.tells("Lounge refuses everybody");
+    browser.go("/console/devices/entry");
+    browser.tells("registered attendees");
     let more = folder.path().join("more.csv");
     std::fs::write(&more, "First name,Barcode\nAda,A-1\n").expect("a list");
     browser.go("/console/import");
@@ -331,8 +340,8 @@ fn the_zone_of_the_venue_is_that_of_the_browser() {
     // A laptop knows its own.
     let own = jiff::tz::TimeZone::system();
     let expected = match own.iana_name() {
-        None | Some("UTC") => "Europe/Lisbon",
-        Some(own) => own,
+        Some(own) if own != "UTC" && !own.starts_with("Etc/") => own,
+        _ => "Europe/Lisbon",
     };
     assert_eq!(zone, json!(expected));
 }
