@@ -75,6 +75,8 @@ pub async fn figures(options: &Options) -> Result<()> {
     let gateway = [
         ("do", "save"),
         ("host", "mail.invalid"),
+        ("port", "587"),
+        ("security", "starttls"),
         ("from", "load@example.org"),
     ];
     let mut connection = console.connect().await?;
@@ -223,7 +225,9 @@ async fn submit(
         Some(location) => Ok(location.to_owned()),
         None => {
             let told = String::from_utf8_lossy(answer.body);
-            Err(format!("{path}: status {}: {told}", answer.status).into())
+            let why = told.split("role=\"alert\">").nth(1).unwrap_or_default();
+            let why: String = why.chars().take(200).collect();
+            Err(format!("{path}: status {}: {why}", answer.status).into())
         }
     }
 }
