@@ -161,7 +161,7 @@ impl Hub {
             }
             match self.look_down().await {
                 Ok(()) => {
-                    *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now()
+                    *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                 }
                 Err(cause) => tracing::warn!("what venues are told: {cause}"),
             }

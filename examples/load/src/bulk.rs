@@ -221,13 +221,11 @@ async fn submit(
     let (target, _) = path.split_once('?').unwrap_or((path, ""));
     console.post_form(&mut request, target, &fields.finish());
     let answer = connection.exchange(&request).await?;
-    match answer.header("location") {
-        Some(location) => Ok(location.to_owned()),
-        None => {
-            let told = String::from_utf8_lossy(answer.body);
-            let why = told.split("role=\"alert\">").nth(1).unwrap_or_default();
-            let why: String = why.chars().take(200).collect();
-            Err(format!("{path}: status {}: {why}", answer.status).into())
-        }
+    if let Some(location) = answer.header("location") {
+        return Ok(location.to_owned());
     }
+    let told = String::from_utf8_lossy(answer.body);
+    let why = told.split("role=\"alert\">").nth(1).unwrap_or_default();
+    let why: String = why.chars().take(200).collect();
+    Err(format!("{path}: status {}: {why}", answer.status).into())
 }
