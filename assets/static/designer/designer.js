@@ -75,7 +75,13 @@ const draw = () => {
   });
   const focused = listed(document.activeElement);
   list.replaceChildren(...items);
-  if (items.length === 0) list.append(Object.assign(document.createElement("li"), { className: "help", textContent: inWords(side === "front" ? "None on the front yet" : "None on the back yet") }));
+  if (items.length === 0)
+    list.append(
+      Object.assign(document.createElement("li"), {
+        className: "help",
+        textContent: inWords(side === "front" ? "None on the front yet" : "None on the back yet"),
+      }),
+    );
   if (focused >= 0) focusListed(Math.min(focused, items.length - 1));
   const size = offered.presets.find((/** @type {Frame} */ { width, height }) => width === layout().width && height === layout().height);
   const element = current();

@@ -101,7 +101,8 @@ fn crushed(browser: &Browser) -> Option<String> {
              const text = walker.currentNode.textContent.trim();
              if (!/\\p{L}{5}/u.test(text)) continue;
              range.selectNodeContents(walker.currentNode);
-             // What is there for screen readers alone has no room at all.
+             // What is folded away or there for screen readers alone has no room at all.
+             if (!walker.currentNode.parentElement.checkVisibility()) continue;
              let above = walker.currentNode.parentElement;
              while (above && getComputedStyle(above).clipPath === 'none') above = above.parentElement;
              if (above) continue;

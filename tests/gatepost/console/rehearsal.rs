@@ -31,8 +31,16 @@ pub fn take_snapshot(crew: &Crew) {
 pub fn go_back(crew: &Crew) {
     let action = format!("{HERE}/return");
     let id = hidden(&crew.page(HERE), &action, "snapshot");
-    crew.post(&action, &[("snapshot", &id), ("words", "go back")])
-        .taken();
+    let fields = [("snapshot", id.as_str()), ("words", "go back")];
+    // The log that is emptied after somebody was erased may come between: then it is to be tried again.
+    let mut answer = crew.post(&action, &fields);
+    for _ in 0..50 {
+        if answer.status != 503 {
+            break;
+        }
+        answer = crew.post(&action, &fields);
+    }
+    answer.taken();
 }
 
 fn open(path: &PathBuf) -> Connection {
