@@ -246,3 +246,4 @@ settings-earlier-keys-verify-their-tickets-until-they = Frühere Schlüssel prü
 settings-back = Rückseite
 settings-take-a-new-snapshot = Neuen Schnappschuss machen
 settings-take-a-snapshot = Schnappschuss machen
+settings-line-of-a-badge = Linie

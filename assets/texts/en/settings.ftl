@@ -246,3 +246,4 @@ settings-earlier-keys-verify-their-tickets-until-they = Earlier keys verify thei
 settings-back = Back
 settings-take-a-new-snapshot = Take a new snapshot
 settings-take-a-snapshot = Take a snapshot
+settings-line-of-a-badge = Line

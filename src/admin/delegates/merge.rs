@@ -71,7 +71,7 @@ fn differing(kept: &Map<String, Value>, other: &Map<String, Value>) -> Vec<Strin
         !ours.is_empty() && !theirs.is_empty() && ours != theirs
     };
     let differing = TELLING.iter().filter(|(name, _)| differs(name));
-    differing.map(|(_, words)| (*words).to_owned()).collect()
+    differing.map(|(_, words)| say(*words)).collect()
 }
 
 /// A property of both records.

@@ -332,7 +332,7 @@ impl Editor for Sections {
 fn row(at: usize, field: Option<&Field>) -> [Input; 4] {
     let holds = field.map_or("text", |field| field.holds.name());
     let kinds = [
-        ("text", "text"),
+        ("text", "Text"),
         ("number", "a number"),
         ("yes-no", "yes or no"),
         ("choice", "one of these choices"),

@@ -275,13 +275,26 @@ impl Language {
 
 /// The keys of every text, with the file each stands in and its words on one line.
 pub fn keys(code: &str) -> Vec<(String, String, String)> {
-    let files = Files::iter().filter(|name| name.starts_with(&format!("{code}/")));
+    let mut files = fluent_files();
+    files.retain(|name| name.starts_with(&format!("{code}/")));
     let mut keys = Vec::new();
-    for name in files.collect::<BTreeSet<_>>() {
+    for name in files {
         let text = embedded(&name);
-        keys.extend(lines(&text).map(|(key, words)| (key, name.to_string(), words)));
+        keys.extend(lines(&text).map(|(key, words)| (key, name.clone(), words)));
     }
     keys
+}
+
+/// A longer text that stands in a file of its own, in the language of the request, otherwise in English.
+pub fn file(name: &str) -> String {
+    let of = |code: &str| Some(embedded(&format!("{code}/{name}"))).filter(|text| !text.is_empty());
+    of(code()).or_else(|| of(ENGLISH)).unwrap_or_default()
+}
+
+/// The files with keys.
+fn fluent_files() -> BTreeSet<String> {
+    let all = Files::iter().map(|name| name.into_owned());
+    all.filter(|name| name.ends_with(".ftl")).collect()
 }
 
 fn embedded(name: &str) -> String {
@@ -306,9 +319,9 @@ fn lines(text: &str) -> impl Iterator<Item = (String, String)> {
 fn read(folder: Option<&Path>) -> Result<Vec<Language>> {
     // Names of files with their texts, by language.
     let mut texts: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
-    for name in Files::iter().collect::<BTreeSet<_>>() {
+    for name in fluent_files() {
         if let Some((code, _)) = name.split_once('/') {
-            let file = (name.to_string(), embedded(&name));
+            let file = (name.clone(), embedded(&name));
             texts.entry(code.to_owned()).or_default().push(file);
         }
     }

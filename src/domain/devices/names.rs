@@ -2,7 +2,7 @@
 
 use super::{doors::joined_with_place, find};
 use crate::{
-    core::reader,
+    core::{reader, texts::say},
     db::Tx,
     types::{
         DeviceId, DeviceSelector,
@@ -78,7 +78,7 @@ impl Offer {
         if self.kind.is_empty() {
             self.name.clone()
         } else {
-            format!("{} ({})", self.name, self.kind)
+            format!("{} ({})", self.name, say(&self.kind))
         }
     }
 

@@ -6,6 +6,7 @@ use crate::{
     core::{
         Context, audit, records,
         template::{self, Format},
+        texts,
     },
     db::Tx,
     domain::{certificates, delegates, interactions::rows},
@@ -92,28 +93,22 @@ impl Entry {
         }
     }
 
-    /// An e-mail with a ticket, to begin with.
+    /// An e-mail with a ticket, to begin with, in the language of the page.
     pub fn your_ticket() -> Self {
         Self {
-            html: Some(include_str!("your_ticket.html").trim().to_owned()),
-            ..Self::sample(
-                "your-ticket",
-                "Your ticket for {{ settings.name }}",
-                include_str!("your_ticket.txt"),
-            )
+            html: Some(texts::file("your_ticket.html").trim().to_owned()),
+            ..Self::sample("your-ticket", &texts::file("your_ticket.txt"))
         }
     }
 
     /// An e-mail that brings a certificate, to begin with.
     pub fn your_certificate() -> Self {
-        Self::sample(
-            "your-certificate",
-            "Your certificate for {{ certificate.event }}",
-            include_str!("your_certificate.txt"),
-        )
+        Self::sample("your-certificate", &texts::file("your_certificate.txt"))
     }
 
-    fn sample(slug: &str, subject: &str, content: &str) -> Self {
+    /// The first line is the subject.
+    fn sample(slug: &str, text: &str) -> Self {
+        let (subject, content) = text.split_once('\n').unwrap_or((text, ""));
         Self {
             slug: slug.to_owned(),
             id: None,
