@@ -293,8 +293,13 @@ pub fn file(name: &str) -> String {
 
 /// The files with keys.
 fn fluent_files() -> BTreeSet<String> {
-    let all = Files::iter().map(|name| name.into_owned());
-    all.filter(|name| name.ends_with(".ftl")).collect()
+    let all = Files::iter().map(std::borrow::Cow::into_owned);
+    let is_fluent = |name: &String| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|kind| kind == "ftl")
+    };
+    all.filter(is_fluent).collect()
 }
 
 fn embedded(name: &str) -> String {
