@@ -214,9 +214,20 @@ fn of_what_is_gone_for_good_the_ids_come_in_their_order() {
     receiver.wait("the end", |came| {
         came.iter().any(|came| came.kind() == "import.undone")
     });
-    let came = receiver.wait("both", |came| {
-        came.iter()
-            .any(|came| came.kind() == "delegate.erased" && came.data()["id"] == ada)
+    // Each record has an order of its own: the last of every one is waited for.
+    let came = receiver.wait("the last of each", |came| {
+        let last = [
+            ("delegate.erased", ada),
+            ("delegate.merged", other),
+            ("delegate.created", imported),
+            ("delegate.created", grace),
+            ("interaction.created", seen),
+            ("interaction.deleted", deleted),
+        ];
+        last.iter().all(|(kind, id)| {
+            came.iter()
+                .any(|came| came.kind() == *kind && came.data()["id"] == *id)
+        })
     });
     for told in &came {
         lacks(&told.text, ["Quetzalcoatl", "Xochimilco"]);
