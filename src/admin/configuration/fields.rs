@@ -106,20 +106,11 @@ fn pin_inputs(known: &'static Parameter, held: Option<&Value>) -> Vec<Input> {
 /// The field that removes the PIN.
 const NO_PIN: &str = "noSupervisorPin";
 
-/// The name of a place, with its type in the language of the page.
-fn with_type(place: &Offer) -> String {
-    if place.kind.is_empty() {
-        place.name.clone()
-    } else {
-        format!("{} ({})", place.name, say(&place.kind))
-    }
-}
-
 /// The places to choose from; a selector of another one, which a file brought, stays to be chosen.
 pub fn place_choices(places: &[Offer], chosen: &[&str]) -> Vec<Choice> {
     let offered = places
         .iter()
-        .map(|place| (format!("code:{}", place.code), with_type(place)));
+        .map(|place| (format!("code:{}", place.code), place.with_type()));
     let mut all: Vec<(String, String)> = offered.collect();
     for selector in chosen {
         if !all.iter().any(|(known, _)| known == selector) {

@@ -119,25 +119,28 @@ pub(super) fn find(language: &Language, english: &str) -> Option<String> {
 fn whole(language: &Language, english: &str) -> Option<String> {
     known(language, english)
         .or_else(|| list(language, english))
-        .or_else(|| {
-            let words = english.strip_suffix('.').unwrap_or(english);
-            let mut letters = words.chars();
-            let first = letters.next()?;
-            let lowered: String = first.to_lowercase().chain(letters).collect();
-            let found = known(language, &lowered).or_else(|| known(language, words))?;
-            let mut letters = found.chars();
-            let begin = letters.next()?;
-            let begin: String = if first.is_uppercase() {
-                begin.to_uppercase().collect()
-            } else {
-                begin.into()
-            };
-            Some(format!(
-                "{begin}{}{}",
-                letters.as_str(),
-                &english[words.len()..]
-            ))
-        })
+        .or_else(|| as_sentence(language, english))
+}
+
+/// As [`find`], of words that a page wrote with a capital and a full stop.
+fn as_sentence(language: &Language, english: &str) -> Option<String> {
+    let words = english.strip_suffix('.').unwrap_or(english);
+    let mut letters = words.chars();
+    let first = letters.next()?;
+    let lowered: String = first.to_lowercase().chain(letters).collect();
+    let found = known(language, &lowered).or_else(|| known(language, words))?;
+    let mut letters = found.chars();
+    let begin = letters.next()?;
+    let begin: String = if first.is_uppercase() {
+        begin.to_uppercase().collect()
+    } else {
+        begin.into()
+    };
+    Some(format!(
+        "{begin}{}{}",
+        letters.as_str(),
+        &english[words.len()..]
+    ))
 }
 
 /// As [`find`], of a list whose every part is known, such as "24 done, 1 inside already".

@@ -120,6 +120,16 @@ fn english_words_are_found_in_other_languages() {
             "Grace came. Nicht angemeldet für Hall 2.",
         ),
         ("Grace Hopper", "Grace Hopper"),
+        (
+            "24 done, 1 inside already.",
+            "24 erledigt, 1 schon drinnen.",
+        ),
+        // A word such as "to" makes no sentence of any text.
+        (
+            "A way to a friend of the house",
+            "A way to a friend of the house",
+        ),
+        ("09:00 to 17:00", "09:00 bis 17:00"),
         ("", ""),
     ];
     for (english, expected) in german {
@@ -151,4 +161,23 @@ fn a_folder_adds_a_language_and_other_words() {
     write("fr.ftl", "common-cancel = { $\n");
     assert!(read(Some(folder.path())).is_err());
     assert!(read(Some(&folder.path().join("none"))).is_err());
+}
+
+#[test]
+fn longer_texts_have_a_file_in_each_language() {
+    let subject = || {
+        super::file("your_ticket.txt")
+            .lines()
+            .next()
+            .map(str::to_owned)
+    };
+    assert_eq!(
+        subject().as_deref(),
+        Some("Your ticket for {{ settings.name }}")
+    );
+    let german = in_german(subject);
+    assert_eq!(
+        german.as_deref(),
+        Some("Dein Ticket für {{ settings.name }}")
+    );
 }

@@ -275,6 +275,16 @@ fn the_day_is_closed_on_one_page_with_one_download() {
     browser.press("Back up now");
     browser.tells("Backup made and checked");
     browser.took(4, 0, 3);
+    // A backup counts that has the last scan.
+    let is_backed_up = || {
+        browser.go("/console/day");
+        browser.has(".steps > .step.done:last-child")
+    };
+    assert!(is_backed_up());
+    browser.go("/console/delegates/bulk?do=check-in&with=1001&type=Visitor");
+    browser.press("Check in: 80");
+    browser.tells("80 done.");
+    assert!(!is_backed_up());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
