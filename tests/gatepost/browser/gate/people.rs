@@ -252,10 +252,14 @@ fn bookings_are_checked_in_together_and_lost_badges_are_replaced() {
     assert_eq!(venue.server.text(blocked), "L-1 reported lost");
     let code = "SELECT barcode FROM delegates WHERE last_name = 'Lovelace'";
     assert_eq!(venue.server.text(code), "NEW-4711");
-    // Offline, the gate refuses the old one as well.
-    gate.until("the list has the new code", || {
-        let people = kept(&gate, "people");
-        people.iter().any(|one| one["codes"][0] == "NEW-4711")
+    // Offline, the gate refuses the old one as well. The new code was in the answer, the feed tells of the block.
+    gate.until("the list has both codes", || {
+        let has = |store: &str, pointer: &str, code: &str| {
+            let rows = kept(&gate, store);
+            rows.iter()
+                .any(|row| row.pointer(pointer) == Some(&json!(code)))
+        };
+        has("people", "/codes/0", "NEW-4711") && has("blocked", "/code", "L-1")
     });
     network.set(Network::Down);
     scan(&gate, "L-1");
