@@ -6,7 +6,10 @@ use super::{
 };
 use gatepost::core::{changes, standby};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 /// The records of the feed, as a reader of it has them.
 fn records(api: &Caller) -> BTreeMap<(String, i64), Value> {
@@ -76,6 +79,27 @@ fn what_happens_at_a_venue_reaches_the_hub() {
     assert_eq!(state.behind, 0);
     // The secret is in no answer and no export.
     assert!(!server.done(&["config", "export"]).contains("let-me-in"));
+}
+
+#[test]
+fn what_gates_scan_all_the_time_is_gathered() {
+    let (_server, api, hub) = venue();
+    people(&api, 0, 1);
+    let hall = api.device(&json!({"code": "hall", "name": "Hall"}));
+    equal(&api, &hub);
+    let pushes = hub.state().pushes.len();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(2) {
+        api.scan("check-in-override", "barcode:P0", hall).is(201);
+    }
+    equal(&api, &hub);
+    // However slow the machine is: two a second, and the ones at both ends.
+    let most = begun.elapsed().as_millis() / 500 + 3;
+    let pushes = hub.state().pushes.len() - pushes;
+    assert!(
+        pushes as u128 <= most,
+        "{pushes} pushes, {most} at the most"
+    );
 }
 
 #[test]
