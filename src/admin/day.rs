@@ -2,7 +2,7 @@
 
 mod archive;
 
-use crate::admin::{interactions::activity::counts, layout::number, prelude::*};
+use crate::admin::{layout::number, prelude::*};
 use crate::{
     db::counters,
     domain::{
@@ -106,7 +106,7 @@ async fn show(request: RequestContext) -> Result<Response> {
             day: texts::day_in_words(zone, now),
             busiest: busiest(&arrived, zone),
             arrived,
-            counts: counts(connection, &ctx)?,
+            counts: Counts::all_since(connection, ctx.settings.day(now).begins)?,
             waiting: waiting.collect(),
             inside: inside::busiest(connection, NAMED_MAX)?,
             people: counters::people(connection, ANYWHERE)?,

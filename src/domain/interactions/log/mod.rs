@@ -9,7 +9,7 @@
 //! - `lines`: their names
 
 use crate::{
-    core::texts::tx,
+    core::{changes::action, texts::tx},
     domain::devices,
     types::{DeviceId, Timestamp, Zone, error::Result},
 };
@@ -347,9 +347,25 @@ impl Counts {
     }
 
     pub fn since(connection: &Connection, since: Timestamp) -> Result<Self> {
+        Self::up_to(COUNTED_MAX, connection, since)
+    }
+
+    /// As [`Self::since`], counted to the end, with what was undone for many at once.
+    pub fn all_since(connection: &Connection, since: Timestamp) -> Result<Self> {
+        let mut counts = Self::up_to(-1, connection, since)?;
+        let of_many: i64 = connection
+            .prepare_cached(
+                "SELECT count(*) FROM changes WHERE action = ?1 AND record_type = 'interaction' AND at >= ?2",
+            )?
+            .query_row((action::UNDO, since), |row| row.get(0))?;
+        counts.undone += of_many;
+        Ok(counts)
+    }
+
+    fn up_to(most: i64, connection: &Connection, since: Timestamp) -> Result<Self> {
         let count = |newest: &str| -> Result<i64> {
             let sql = format!(
-                "SELECT count(*) FROM ({newest} ORDER BY id DESC LIMIT {COUNTED_MAX}) WHERE at >= ?1"
+                "SELECT count(*) FROM ({newest} ORDER BY id DESC LIMIT {most}) WHERE at >= ?1"
             );
             Ok(connection
                 .prepare_cached(&sql)?
