@@ -35,8 +35,6 @@ pub fn wait_for_others(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// `text_folded(text)`: the text as it is sorted, without case and accents.
-///
 /// `text_contains(text, part)`: whether a text contains another whatever the case, of any script;
 /// the part comes folded (see [`crate::types::text::fold`]). SQLite's own LIKE knows ASCII only.
 fn offer_text_functions(connection: &Connection) -> Result<()> {
@@ -52,16 +50,16 @@ fn offer_text_functions(connection: &Connection) -> Result<()> {
             })
         },
     )?;
-    connection.create_scalar_function(
-        "text_folded",
-        1,
-        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
-        |call| {
-            let text = call.get_raw(0).as_str_or_null()?;
-            Ok(text.map(crate::types::fold::fold))
-        },
-    )?;
-    Ok(())
+    Ok(offer_text_folded(connection)?)
+}
+
+/// `text_folded(text)`: the text as it is sorted, without case and accents.
+pub(super) fn offer_text_folded(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("text_folded", 1, flags, |call| {
+        let text = call.get_raw(0).as_str_or_null()?;
+        Ok(text.map(crate::types::fold::fold))
+    })
 }
 
 /// Sets a reading connection up.

@@ -104,7 +104,7 @@ const FUNCTIONS: &str = "\
     replace round rtrim sign soundex substr substring trim typeof unhex unicode unlikely \
     upper zeroblob ceil ceiling exp floor ln log log10 log2 mod pi pow power sqrt trunc \
     date time datetime julianday unixepoch strftime timediff current_date current_time \
-    current_timestamp local_time utc_time stay_places stay_end day_ended \
+    current_timestamp local_time utc_time text_folded stay_places stay_end day_ended \
     avg count group_concat string_agg sum total median percentile percentile_cont \
     percentile_disc row_number rank dense_rank percent_rank cume_dist ntile lag lead \
     first_value last_value nth_value \
@@ -194,6 +194,7 @@ pub(super) fn offer(connection: &Connection, zone: Zone) -> Result<()> {
         Ok(zone.read_text(text).map(|at| Zone::default().plain(at)))
     })?;
     super::stays::offer(connection)?;
+    crate::db::connection::offer_text_folded(connection)?;
     connection.create_scalar_function("instr", 2, FLAGS, |call| Ok(instr(call)))?;
     connection.create_scalar_function("replace", 3, FLAGS, replace)?;
     for (name, left, right) in [

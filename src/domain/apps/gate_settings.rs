@@ -251,7 +251,10 @@ fn is_forced(settings: &Settings, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        db::{connection::steps_of, migrate},
+        db::{
+            connection::{prepare, steps_of},
+            migrate,
+        },
         domain::apps::Document,
     };
     use serde_json::json;
@@ -259,6 +262,7 @@ mod tests {
     /// A file with so many rooms and an app, and the settings of all apps.
     fn file(rooms: i64, settings: &Value) -> Connection {
         let file = Connection::open_in_memory().unwrap();
+        prepare(&file).unwrap();
         migrate::create(&file).unwrap();
         file.execute(
             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= ?1)

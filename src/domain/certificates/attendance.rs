@@ -239,7 +239,7 @@ fn united(mut spans: Vec<Span>) -> Vec<Span> {
 fn named(connection: &Connection, seconds: &HashMap<i64, i64>) -> Result<Vec<Attended>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')) FROM delegates
-         WHERE deleted_at IS NULL AND id IN (SELECT value FROM json_each(?1)) ORDER BY last_name, first_name, id",
+         WHERE deleted_at IS NULL AND id IN (SELECT value FROM json_each(?1)) ORDER BY text_folded(last_name), text_folded(first_name), id",
     )?;
     let ids: Vec<i64> = seconds.keys().copied().collect();
     let people = statement.query_map([serde_json::json!(ids).to_string()], |row| {

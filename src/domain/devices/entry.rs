@@ -134,7 +134,7 @@ pub fn row(connection: &Connection, id: DeviceId, default: &AccessRules) -> Resu
 /// Every place, each before those below it.
 pub fn rows(connection: &Connection, default: &AccessRules) -> Result<Vec<EntryRow>> {
     let mut statement = connection.prepare_cached(&format!(
-        "{} ORDER BY d.device_type IS NOT 'event', coalesce(d.start_at, 0), called COLLATE NOCASE, d.id LIMIT ?1",
+        "{} ORDER BY d.device_type IS NOT 'event', coalesce(d.start_at, 0), text_folded(called), d.id LIMIT ?1",
         select()
     ))?;
     let known = statement.query_map([LOOKED_AT], Known::read)?;

@@ -121,7 +121,7 @@ fn offered(
     let mut statement = connection.prepare_cached(&format!(
         "SELECT d.id, d.code, {PLACE_OF_DOOR} || {NAME} AS called, coalesce(d.device_type, '') FROM devices d
          WHERE d.deleted_at IS NULL {and}
-         ORDER BY d.device_type IS NOT 'event', called COLLATE NOCASE, d.id {limit}"
+         ORDER BY d.device_type IS NOT 'event', text_folded(called), d.id {limit}"
     ))?;
     let offers = statement.query_map([bound], Offer::read)?;
     Ok(offers.collect::<rusqlite::Result<_>>()?)
@@ -189,7 +189,7 @@ pub fn matching(connection: &Connection, folded: &str, limit: usize) -> Result<V
          WHERE d.deleted_at IS NULL AND (text_contains(d.name, ?1) OR text_contains(d.code, ?1)
                OR text_contains(d.short_name, ?1))
          ORDER BY NOT text_contains(substr({NAME}, 1, length(?1)), ?1),
-             d.device_type IS NOT 'event', called COLLATE NOCASE, d.id LIMIT ?2"
+             d.device_type IS NOT 'event', text_folded(called), d.id LIMIT ?2"
     ))?;
     let offers = statement.query_map((folded, limit), Offer::read)?;
     Ok(offers.collect::<rusqlite::Result<_>>()?)
@@ -250,7 +250,7 @@ pub fn holders(connection: &Connection, chosen: Option<i64>) -> Result<Vec<Offer
         "SELECT d.id, d.code, {NAME} AS called, coalesce(d.device_type, '') FROM devices d
          WHERE d.deleted_at IS NULL AND (d.id = ?1 OR coalesce(d.device_type, '') NOT IN
                ('session', 'door', 'entrance', 'sponsor', 'product', 'bookable', 'rfidreader', 'regoapp', 'mobileapp'))
-         ORDER BY d.id IS NOT ?1, d.device_type IS NOT 'event', called COLLATE NOCASE, d.id LIMIT ?2"
+         ORDER BY d.id IS NOT ?1, d.device_type IS NOT 'event', text_folded(called), d.id LIMIT ?2"
     ))?;
     let holders = statement.query_map((chosen, HOLDERS_MAX), Offer::read)?;
     Ok(holders.collect::<rusqlite::Result<_>>()?)

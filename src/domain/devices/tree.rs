@@ -191,7 +191,7 @@ pub fn level(
                 (SELECT count(*) FROM devices c
                  WHERE c.parent_id = d.id AND c.deleted_at IS NULL AND {is_place}) AS children
          FROM devices d WHERE {wanted}
-         ORDER BY d.device_type IS NOT 'event', coalesce(d.start_at, 0), called COLLATE NOCASE, d.id
+         ORDER BY d.device_type IS NOT 'event', coalesce(d.start_at, 0), text_folded(called), d.id
          LIMIT :limit OFFSET :offset"
     );
     let nodes = connection
@@ -278,7 +278,7 @@ pub fn search(connection: &Connection, asked: &Wanted, app: &App) -> Result<Leve
         "SELECT {COLUMNS} AS seen_at, {NAME} AS called, p.id AS parent_id,
                 coalesce(p.name, p.short_name, p.code) AS parent_name, 0 AS children
          FROM devices d LEFT JOIN devices p ON p.id = d.parent_id AND p.deleted_at IS NULL
-         WHERE {wanted} ORDER BY coalesce(d.start_at, 0), called COLLATE NOCASE, d.id
+         WHERE {wanted} ORDER BY coalesce(d.start_at, 0), text_folded(called), d.id
          LIMIT :limit OFFSET :offset"
     );
     let zone = app.settings().zone.clone();

@@ -10,6 +10,7 @@ use crate::{
     types::{
         DeviceId, Timestamp,
         error::{Error, Result},
+        fold::fold,
     },
 };
 use rusqlite::{Connection, Row};
@@ -260,7 +261,7 @@ pub fn watched(connection: &Connection, app: &App, now: Timestamp) -> Result<Vec
         (
             Reverse(worst),
             Reverse(worst == Some(true) && gate.report.queue > 0),
-            gate.name.to_lowercase(),
+            fold(&gate.name),
             gate.device.0,
         )
     });

@@ -17,6 +17,7 @@ use crate::{
     types::{
         DelegateId, DeviceId, DeviceSelector, Timestamp,
         error::{Error, Kind, Result},
+        fold::fold,
     },
 };
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -369,7 +370,7 @@ pub fn people(connection: &Connection, evacuation: &Evacuation) -> Result<Vec<Pe
     for delegate in ticked.into_iter().filter(|id| !listed.contains(id)) {
         people.push(person(delegate, None, None)?);
     }
-    people.sort_by_cached_key(|person| person.name.to_lowercase());
+    people.sort_by_cached_key(|person| fold(&person.name));
     Ok(people)
 }
 

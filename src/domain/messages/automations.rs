@@ -134,7 +134,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Automation> {
 /// Every automation, by name.
 pub fn all(connection: &Connection) -> Result<Vec<Automation>> {
     let mut statement =
-        connection.prepare_cached(&format!("{SELECT} ORDER BY a.name COLLATE NOCASE, a.id"))?;
+        connection.prepare_cached(&format!("{SELECT} ORDER BY text_folded(a.name), a.id"))?;
     let rows = statement.query_map([], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -20,7 +20,7 @@ use crate::{
     },
     db::Priority,
     identity::App,
-    types::{DeviceId, Timestamp, error::Result},
+    types::{DeviceId, Timestamp, error::Result, fold::fold},
 };
 use rusqlite::OptionalExtension;
 use schemars::JsonSchema;
@@ -456,7 +456,7 @@ impl Readers {
                 state: live.states.get(id).cloned().unwrap_or_default(),
             })
             .collect();
-        shown.sort_by_cached_key(|reader| (reader.config.name.to_lowercase(), reader.id));
+        shown.sort_by_cached_key(|reader| (fold(&reader.config.name), reader.id));
         shown
     }
 

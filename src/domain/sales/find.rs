@@ -220,8 +220,8 @@ impl Choices {
             Ok((name, shown))
         })?;
         let mut products = connection.prepare_cached(&format!(
-            "SELECT d.id, {NAME} FROM devices d WHERE d.id IN (SELECT product_id FROM transaction_items)
-             ORDER BY 2 COLLATE NOCASE LIMIT 1000"
+            "SELECT d.id, {NAME} AS name FROM devices d WHERE d.id IN (SELECT product_id FROM transaction_items)
+             ORDER BY text_folded(name) LIMIT 1000"
         ))?;
         let products = products.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(Self {

@@ -214,6 +214,33 @@ fn the_usual_questions_are_answered() {
 }
 
 #[test]
+fn names_stand_where_people_look_for_them() {
+    let server = Server::start();
+    let all = server.caller_with_all();
+    let names = ["zoe", "Özlem", "Otto", "Ärne", "adam"];
+    for name in names {
+        all.delegate(&json!({"firstName": name, "lastName": "X", "company": name}));
+        all.device(&json!({"name": name, "deviceType": "room"}));
+    }
+    let sorted = ["adam", "Ärne", "Otto", "Özlem", "zoe"];
+    let answers = |choices: Value| rows(&server, &built(&choices).expect("a report")).concat();
+    let listed = answers(json!({"source": "attendees", "columns": ["company"], "sort": "company"}));
+    assert_eq!(listed, sorted);
+    let counted = answers(
+        json!({"source": "attendees", "group": ["company"], "numbers": ["people"], "sort": "-company"}),
+    );
+    let counted: Vec<_> = counted.iter().step_by(2).rev().collect();
+    assert_eq!(counted, sorted.iter().collect::<Vec<_>>());
+    // So do places in the console.
+    let html = server.administrator().page("/console/desk/places");
+    let places: Vec<_> = sorted.map(|name| html.find(&format!(">{name} ("))).into();
+    assert!(
+        places.is_sorted() && places[0].is_some(),
+        "{places:?}: {html}"
+    );
+}
+
+#[test]
 fn nothing_that_was_typed_becomes_sql() {
     let server = Server::start();
     furnish(&server);

@@ -241,13 +241,11 @@ impl Built {
             }
         };
         let part = |at: usize, is_descending: bool| {
-            let folded = if shown[at].is_text {
-                " COLLATE NOCASE"
-            } else {
-                ""
-            };
             let way = if is_descending { " DESC" } else { "" };
-            format!("{}{folded}{way}", at + 1)
+            match &shown[at] {
+                text if text.is_text => format!("text_folded({}){way}", text.sql),
+                _ => format!("{}{way}", at + 1),
+            }
         };
         let others = (0..shown.len().min(GROUPS_MAX)).filter(|other| *other != at);
         let others = others.map(|other| part(other, false));
