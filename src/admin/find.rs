@@ -279,8 +279,8 @@ fn place_hit(place: Offer) -> Hit {
         icon: icon_of(&place.kind),
         about: match (&*place.kind, place.code.len()) {
             ("", _) => place.code,
-            (kind, ..=CODE_SHOWN) => format!("{kind}, {}", place.code),
-            (kind, _) => kind.to_owned(),
+            (kind, ..=CODE_SHOWN) => format!("{}, {}", say(kind), place.code),
+            (kind, _) => say(kind),
         },
         name: place.name,
         href: format!("/console/devices/{}", place.id),
@@ -352,8 +352,8 @@ fn known(layout: &Layout, folded: &str) -> Hits {
     let is_called = |name: &str| fold(name).contains(folded) || fold(&say(name)).contains(folded);
     let page = |entry: &'static Entry| Hit {
         icon: entry.icon,
-        name: entry.name.to_owned(),
-        about: entry.group.name().to_owned(),
+        name: say(entry.name),
+        about: say(entry.group.name()),
         href: entry.href(),
         key: entry.key,
     };
@@ -365,7 +365,7 @@ fn known(layout: &Layout, folded: &str) -> Hits {
     });
     let actions = actions.map(|(name, _, href, icon, _)| Hit {
         icon,
-        name: (*name).to_owned(),
+        name: say(name),
         about: String::new(),
         href: (*href).to_owned(),
         key: "",

@@ -12,6 +12,7 @@ use reqwest::{
     Method,
     header::{ACCEPT_LANGUAGE, SET_COOKIE},
 };
+use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -265,6 +266,21 @@ fn the_language_is_chosen_in_the_account() {
     // Pages are found by their German names and their English ones.
     crew.sees("/console/find?q=Bericht", ["/console/reports"]);
     crew.sees("/console/find?q=Report", ["Berichte"]);
+    // What people named stays as they wrote it.
+    let named =
+        json!({"name": "Reports", "deviceType": "room", "data": {"Access": {"capacity": 1}}});
+    let api = server.caller_with_all();
+    let place = api.device(&named);
+    let ada = api.delegate(&json!({"firstName": "Ada", "barcode": "A"}));
+    api.scan("check-in", format!("id:{ada}").as_str(), place)
+        .is(201);
+    crew.sees(
+        "/console/find?q=Reports",
+        [">Reports</a> <span class=\"soft\">Raum"],
+    );
+    crew.sees("/console", "<strong>Reports</strong>");
+    api.delegate(&json!({"firstName": "Bo", "lastName": "Bauer"}));
+    crew.sees("/console/find?q=Bauer", "Nicht gekommen");
     // What went wrong is said in the language, too, and the API stays English.
     crew.post(
         "/console/delegates/new",

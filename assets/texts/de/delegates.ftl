@@ -64,6 +64,7 @@ delegates-with-a-note = mit Notiz
 delegates-ticket-blocked = Ticket gesperrt
 delegates-filter = Filter
 delegates-flag = Kennzeichen
+delegates-part-of-the-name = Teil des Namens
 delegates-a-single-letter-such-as-p = ein einzelner Buchstabe, etwa p
 delegates-show-deleted-attendees = Gelöschte Teilnehmer zeigen
 delegates-expression-as-the-api-takes-it = Ausdruck, wie ihn die API nimmt

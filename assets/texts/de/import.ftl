@@ -116,3 +116,4 @@ import-csv-excel-xlsx-opendocument-ods-or-json = CSV, Excel (.xlsx), OpenDocumen
 import-upload = Hochladen
 import-pending-uploads = Wartende Uploads
 import-none-uploads-wait-here-until-they-are = Keine. Uploads warten hier auf den Import, höchstens einen Tag.
+import-sessions-in-one-room-at-once = Manche Sessions liegen zur gleichen Zeit im selben Raum:

@@ -88,3 +88,8 @@ messages-send-the-e-mail-to-everybody = Die E-Mail an alle auf der Liste senden?
 messages-send-the-text-to-everybody = Die SMS an alle auf der Liste senden? Gesendetes lässt sich nicht zurückholen.
 messages-send-the-push-message-to-everybody = Die Push-Nachricht an alle auf der Liste senden? Gesendetes lässt sich nicht zurückholen.
 messages-a-test-is-on-its-way = Ein Test ist unterwegs: <a href="{ $path }">was aus ihm wurde</a>.
+messages-people-of-the-list-lack =
+    { $count ->
+        [one] Eine Person hat keinen Wert für „{ $field }“. In der Nachricht an sie fehlt er.
+       *[other] { $count } Personen haben keinen Wert für „{ $field }“. In den Nachrichten an sie fehlt er.
+    }

@@ -1042,6 +1042,7 @@ w-sales-by-product = Verkäufe nach Produkt
 w-sales-by-hour = Verkäufe je Stunde
 w-report-2 = Bericht
 w-group-by = Gruppieren nach
+w-group-of-reports = Gruppe von Berichten
 w-and-by = und nach
 w-group-and-count = Gruppieren und zählen
 w-numbers-of-each-group = Zahlen je Gruppe

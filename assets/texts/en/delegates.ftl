@@ -64,6 +64,7 @@ delegates-with-a-note = with a note
 delegates-ticket-blocked = ticket blocked
 delegates-filter = Filter
 delegates-flag = Flag
+delegates-part-of-the-name = part of the name
 delegates-a-single-letter-such-as-p = a single letter, such as p
 delegates-show-deleted-attendees = Show deleted attendees
 delegates-expression-as-the-api-takes-it = Expression, as the API takes it

@@ -116,3 +116,4 @@ import-csv-excel-xlsx-opendocument-ods-or-json = CSV, Excel (.xlsx), OpenDocumen
 import-upload = Upload
 import-pending-uploads = Pending uploads
 import-none-uploads-wait-here-until-they-are = None. Uploads wait here until they are imported, for a day at most.
+import-sessions-in-one-room-at-once = Some sessions share a room at the same time:

@@ -88,3 +88,8 @@ messages-send-the-e-mail-to-everybody = Send the e-mail to everybody on the list
 messages-send-the-text-to-everybody = Send the text to everybody on the list? What is sent cannot be taken back.
 messages-send-the-push-message-to-everybody = Send the push message to everybody on the list? What is sent cannot be taken back.
 messages-a-test-is-on-its-way = A test is on its way: <a href="{ $path }">what became of it</a>.
+messages-people-of-the-list-lack =
+    { $count ->
+        [one] 1 person has no value for { $field }. The message to that person leaves it out.
+       *[other] { $count } people have no value for { $field }. The messages to them leave it out.
+    }

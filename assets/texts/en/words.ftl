@@ -1042,6 +1042,7 @@ w-sales-by-product = Sales by product
 w-sales-by-hour = Sales by hour
 w-report-2 = Report
 w-group-by = Group by
+w-group-of-reports = Group of reports
 w-and-by = and by
 w-group-and-count = Group and count
 w-numbers-of-each-group = Numbers of each group

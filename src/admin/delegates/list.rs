@@ -65,7 +65,7 @@ impl Filter {
         let device = typed.number("device").ok().flatten();
         let text = |name| typed.text(name).to_owned();
         let names = [
-            "q", "type", "flag", "device", "been", "only", "search", "deleted", "ids",
+            "q", "type", "flag", "company", "device", "been", "only", "search", "deleted", "ids",
         ];
         Self {
             query: query(&names.map(|name| (name, typed.text(name)))),
@@ -73,6 +73,7 @@ impl Filter {
                 q: text("q"),
                 kind: text("type"),
                 flag: typed.text("flag").to_lowercase(),
+                company: text("company"),
                 device,
                 been: match typed.text("been") {
                     "no" => "no",
@@ -118,7 +119,8 @@ impl Filter {
     /// Tells whether a filter is set that stands in the menu of further ones.
     fn has_more(&self) -> bool {
         let wanted = &self.wanted;
-        wanted.deleted || !wanted.flag.is_empty() || !wanted.search.is_empty()
+        let texts = [&wanted.flag, &wanted.company, &wanted.search];
+        wanted.deleted || texts.iter().any(|text| !text.is_empty())
     }
 
     /// The query string of the filters alone: nothing of a person.

@@ -101,7 +101,7 @@ pub(in crate::admin) fn state(
     let now = Timestamp::now();
     let found = whereabouts(connection, device_cache, DelegateId(delegate))?;
     Ok(match found {
-        Whereabouts::NotArrived => ("ring", "", "Not arrived".to_owned()),
+        Whereabouts::NotArrived => ("ring", "", say("Not arrived")),
         Whereabouts::Inside(since) => (
             "inside",
             "good",

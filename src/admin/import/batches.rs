@@ -6,11 +6,14 @@ use crate::{
         Area, Layout, RequestContext, answer, engine::Input, interactions::activity::counts,
         layout::number,
     },
-    core::{Context, audit},
+    core::{Context, audit, texts},
     db::Store,
     domain::{
         delegates::{self, overview},
-        devices::{self, Offer},
+        devices::{
+            self, Offer,
+            programme::{self, Session},
+        },
         interactions::{log::Counts, rows},
         messages::{State as MessageState, list as outbox},
     },
@@ -67,6 +70,8 @@ struct BatchPage {
     messages: Vec<(MessageState, i64)>,
     /// Attendees who were refused: names and reasons.
     refused: Vec<(i64, String, String)>,
+    /// Imported sessions that share a room with others at the same time.
+    overlapping: Vec<Session>,
 }
 
 impl BatchPage {
@@ -204,6 +209,7 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
                 devices: Vec::new(),
                 messages: messages(connection, &row.batch)?,
                 refused: refused(connection, id)?,
+                overlapping: Vec::new(),
                 row,
                 progress,
                 outcome,
@@ -212,6 +218,11 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
             if page.row.batch.undone_at.is_some() && work.is_none() {
                 page.rows_left = count(batches::rows_left(connection, id)?);
                 page.left = left(connection, &page.row.batch, page.outcome.as_ref())?;
+            }
+            if page.row.batch.what == What::Devices && page.row.is(State::Complete) {
+                let made = batches::records(connection, id, u32::MAX)?;
+                page.overlapping = programme::overlapping(connection, &made.into_iter().collect())?;
+                page.overlapping.truncate(NAMED_MAX as usize);
             }
             if can_join && work.is_none() {
                 page.devices = devices::offers(connection)?;
@@ -232,7 +243,7 @@ fn settings(connection: &Connection, batch: &Batch) -> Result<Vec<(&'static str,
             .transpose()
     };
     let options = &batch.options;
-    let when = |is_set: bool, text: &str| is_set.then(|| text.to_owned());
+    let when = |is_set: bool, text: &str| is_set.then(|| texts::say(text));
     let for_device = device(batch.device.map(|device| device.0))?;
     let settings = [
         ("Rows matched by", options.key.as_deref().map(label)),

@@ -117,8 +117,10 @@ impl Editor for Automations {
             let entry = known.entry;
             let noun = entry.channel().map_or("message", |channel| channel.noun());
             let value = format!("{}:{}", entry.channel, entry.slug);
-            (value, format!("{noun}: {}", entry.slug))
+            Choice::from((value, format!("{noun}: {}", entry.slug)))
         });
+        let is_chosen = !draft.template.is_empty();
+        let none = (!is_chosen).then(|| Choice::from(("", "Choose …")));
         let inputs = vec![
             Input::text("name", "Name")
                 .wide()
@@ -135,7 +137,8 @@ impl Editor for Automations {
             Input::text("delegateType", "Attendees of this type")
                 .placeholder("any")
                 .offered(delegates::types(connection)?),
-            Input::select("template", "Send", templates)
+            Input::select("template", "Send", none.into_iter().chain(templates))
+                .required()
                 .help("One of the templates for e-mails, texts or push messages."),
             Input::number("withinMinutes", "Not later than (minutes)", 1, 10_080).help(
                 "An app that was offline uploads what happened hours ago; nobody wants a message \
@@ -144,7 +147,9 @@ impl Editor for Automations {
             Input::flag("active", "Active"),
         ];
         let mut shown = json!(draft);
-        shown["template"] = format!("{}:{}", draft.channel, draft.template).into();
+        if is_chosen {
+            shown["template"] = format!("{}:{}", draft.channel, draft.template).into();
+        }
         engine::filled(vec![Group::new("", inputs)], &shown)
     }
 

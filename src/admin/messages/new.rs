@@ -16,6 +16,7 @@ use crate::{
         delegates::find::find,
         messages::{
             Channel,
+            list::{INSERTED, lacking, reachable},
             preview::{self, Preview},
             templates::{self, Entry},
         },
@@ -94,8 +95,10 @@ struct Aside {
 
 #[derive(Template)]
 #[template(path = "messages/tried.html")]
-struct Shown {
-    preview: Preview,
+pub(super) struct Shown {
+    pub preview: Preview,
+    /// Fields of the message without a value for some of the list, each with the number of these people.
+    pub lacking: Vec<(&'static str, i64)>,
 }
 
 impl Editor for NewMessages {
@@ -256,8 +259,9 @@ impl Editor for NewMessages {
             }
             _ => String::new(),
         };
+        let written = entry.clone();
         let render =
-            move |connection: &_| preview::preview(connection, &settings, &entry, &attendee);
+            move |connection: &_| preview::preview(connection, &settings, &written, &attendee);
         let preview = request.read(render).await?;
         match button {
             "test" => {
@@ -277,7 +281,13 @@ impl Editor for NewMessages {
                     .ok_or_else(|| Error::field("html", "there is none"))?;
                 Ok(Outcome::Done(answer::foreign(html)))
             }
-            _ => Outcome::shown(&Shown { preview }),
+            _ => {
+                let people = list::ids(request, Filter::of(&draft.list).wanted).await?;
+                let lacking = request
+                    .read(move |connection| lacking(connection, &entry, &people))
+                    .await?;
+                Outcome::shown(&Shown { preview, lacking })
+            }
         }
     }
 
@@ -289,8 +299,7 @@ impl Editor for NewMessages {
         let count = i64::try_from(people.len()).unwrap_or(i64::MAX);
         let (reached, known) = request
             .read(move |connection| {
-                let reached =
-                    crate::domain::messages::list::reachable(connection, channel, &people)?;
+                let reached = reachable(connection, channel, &people)?;
                 Ok((reached, templates::all(connection)?))
             })
             .await?;

@@ -1,6 +1,10 @@
 //! Templates: the list, and the editor with a preview, a test, and sending to one attendee.
 
-use super::{hindrance, layout, new::Words, tabs};
+use super::{
+    hindrance, layout,
+    new::{Shown, Words},
+    tabs,
+};
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
@@ -10,8 +14,7 @@ use crate::{
     core::Context,
     db::Tx,
     domain::messages::{
-        Channel, automations,
-        preview::{self, Preview},
+        Channel, automations, preview,
         templates::{self, Entry, Template as Known},
     },
     types::error::{Error, Kind, Result},
@@ -98,12 +101,6 @@ struct Templates;
 #[derive(Template)]
 #[template(path = "messages/template.html")]
 struct Aside;
-
-#[derive(Template)]
-#[template(path = "messages/tried.html")]
-struct Shown {
-    preview: Preview,
-}
 
 impl Editor for Templates {
     type Key = i64;
@@ -230,7 +227,10 @@ impl Editor for Templates {
                 let html = html.ok_or_else(|| Error::field("html", "this template has none"))?;
                 Ok(Outcome::Done(answer::foreign(html)))
             }
-            _ => Outcome::shown(&Shown { preview }),
+            _ => Outcome::shown(&Shown {
+                preview,
+                lacking: Vec::new(),
+            }),
         }
     }
 

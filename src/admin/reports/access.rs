@@ -59,7 +59,7 @@ pub(super) fn address(connection: &Connection) -> Result<[Input; 2]> {
     let dashboards = reports::dashboards(connection)?.into_iter();
     let help = "Part of the address for API clients: letters, digits, - and _.";
     Ok([
-        Input::text("dashboard", "Dashboard")
+        Input::text("dashboard", "Group of reports")
             .max(64)
             .offered(dashboards.map(|(name, _)| name))
             .help(help),

@@ -33,6 +33,8 @@ pub struct Wanted {
     pub q: String,
     pub kind: String,
     pub flag: String,
+    /// A part of the company's name.
+    pub company: String,
     pub device: Option<i64>,
     /// The check-ins asked for, at the device or below, or anywhere: `yes`, `no` or empty.
     pub been: &'static str,
@@ -49,7 +51,7 @@ impl Wanted {
     /// Returns whether it leaves anybody out.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
-        let texts = [&self.q, &self.kind, &self.flag, &self.search];
+        let texts = [&self.q, &self.kind, &self.flag, &self.company, &self.search];
         self.deleted
             || self.ids.is_some()
             || self.device.is_some()
@@ -124,6 +126,9 @@ impl Wanted {
         }
         if !self.flag.is_empty() {
             filters.push(json!({"*=": ["rawFlags", self.flag]}));
+        }
+        if !self.company.is_empty() {
+            filters.push(json!({"*=": ["company", self.company]}));
         }
         if !self.been.is_empty() {
             let place = match self.device {

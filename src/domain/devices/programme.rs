@@ -97,6 +97,14 @@ fn sessions(connection: &Connection, from: Timestamp, to: Timestamp) -> Result<V
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Finds the sessions among some that share a room with others at the same time.
+pub fn overlapping(connection: &Connection, ids: &BTreeSet<i64>) -> Result<Vec<Session>> {
+    let mut all = sessions(connection, Timestamp(i64::MIN), Timestamp(i64::MAX))?;
+    find_overlaps(&mut all);
+    all.retain(|one| !one.overlaps.is_empty() && ids.contains(&one.id));
+    Ok(all)
+}
+
 /// The rooms of these sessions, and others as long as there is space for them, by name.
 fn rooms(connection: &Connection, sessions: &[Session]) -> Result<Vec<(i64, String)>> {
     let used: BTreeSet<i64> = sessions.iter().filter_map(|one| one.room).collect();
@@ -106,7 +114,7 @@ fn rooms(connection: &Connection, sessions: &[Session]) -> Result<Vec<(i64, Stri
         "SELECT id, name FROM (SELECT d.id, {NAME} AS name FROM devices d
              WHERE d.deleted_at IS NULL AND (d.device_type = 'room' OR d.id IN (SELECT value FROM json_each(?1)))
              ORDER BY d.id NOT IN (SELECT value FROM json_each(?1)), d.id LIMIT ?2)
-         ORDER BY name COLLATE NOCASE, id"
+         ORDER BY text_folded(name), id"
     ))?;
     let rooms = statement.query_map((used, most), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rooms.collect::<rusqlite::Result<_>>()?)

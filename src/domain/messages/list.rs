@@ -1,6 +1,9 @@
 //! The outbox as the console shows it: lists by state and channel, and one message whole.
 
-use super::types::{Channel, State};
+use super::{
+    templates::Entry,
+    types::{Channel, State},
+};
 use crate::types::{Timestamp, error::Result, text};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::collections::HashMap;
@@ -163,6 +166,16 @@ pub fn undelivered(connection: &Connection, limit: usize) -> Result<Vec<Line>> {
 
 /// Counts those of some attendees who have anything that a message of a channel could go to.
 pub fn reachable(connection: &Connection, channel: Channel, attendees: &[i64]) -> Result<i64> {
+    count(connection, channel, "TRUE", attendees)
+}
+
+/// Counts the attendees who can be reached and meet a condition.
+fn count(
+    connection: &Connection,
+    channel: Channel,
+    condition: &str,
+    attendees: &[i64],
+) -> Result<i64> {
     let has_address = match channel {
         Channel::Email => "email IS NOT NULL",
         Channel::Sms => "phone IS NOT NULL",
@@ -170,12 +183,48 @@ pub fn reachable(connection: &Connection, channel: Channel, attendees: &[i64]) -
     };
     let sql = format!(
         "SELECT count(*) FROM delegates
-         WHERE id IN (SELECT value FROM json_each(?1)) AND deleted_at IS NULL AND {has_address}"
+         WHERE id IN (SELECT value FROM json_each(?1)) AND deleted_at IS NULL AND {has_address} AND {condition}"
     );
     let ids = serde_json::json!(attendees).to_string();
     Ok(connection
         .prepare_cached(&sql)?
         .query_row([ids], |row| row.get(0))?)
+}
+
+/// The properties of attendees that messages insert most: each with its column and its name.
+pub const INSERTED: [(&str, &str, &str); 5] = [
+    ("firstName", "first_name", "First name"),
+    ("lastName", "last_name", "Last name"),
+    ("company", "company", "Company"),
+    ("delegateType", "delegate_type", "Type"),
+    ("barcode", "barcode", "Ticket code"),
+];
+
+/// Finds those of [`INSERTED`] that a message inserts without a condition, but some attendees lack: their names, each with
+/// the number of attendees who can be reached and lack it.
+pub fn lacking(
+    connection: &Connection,
+    entry: &Entry,
+    attendees: &[i64],
+) -> Result<Vec<(&'static str, i64)>> {
+    let is_inserted = |property: &str| {
+        let tag = format!("{{{{delegate.{property}}}}}");
+        let plain = |source: &str| source.replace(char::is_whitespace, "");
+        entry
+            .parts()
+            .any(|(_, source, _)| plain(source).contains(&tag))
+    };
+    let inserted = INSERTED
+        .iter()
+        .filter(|(property, ..)| is_inserted(property));
+    let mut lacking = Vec::new();
+    for (_, column, name) in inserted {
+        let without = format!("coalesce({column}, '') = ''");
+        let people = count(connection, entry.channel()?, &without, attendees)?;
+        lacking.push((*name, people));
+    }
+    lacking.retain(|(_, people)| *people > 0);
+    Ok(lacking)
 }
 
 /// Counts the messages in each state, of the newest.

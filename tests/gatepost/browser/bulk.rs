@@ -143,6 +143,8 @@ fn a_message_goes_to_all_speakers_and_is_stopped() {
         [],
     )
     .expect("speakers without an address");
+    db.execute("UPDATE delegates SET first_name = NULL WHERE id = 6", [])
+        .expect("a speaker without a first name");
     browser.go("/console/messages/gateways/email");
     for (field, value) in [("host", "mail.invalid"), ("from", "summit@example.org")] {
         browser.fill(field, value);
@@ -160,6 +162,7 @@ fn a_message_goes_to_all_speakers_and_is_stopped() {
     browser.fill("content", "Dear ");
     browser.press("First name");
     browser.tells("Dear Guest003");
+    browser.tells("1 person has no value for First name.");
     faults.extend(examiner.faults(&browser, "a message to a list"));
     browser.fill("address", "ada@example.com");
     browser.press("Send a test to me");
@@ -285,6 +288,13 @@ fn the_day_is_closed_on_one_page_with_one_download() {
     browser.press("Check in: 80");
     browser.tells("80 done.");
     assert!(!is_backed_up());
+    // What was undone for many at once counts, each.
+    browser.go("/console/interactions");
+    browser.press("Check in at Hall");
+    browser.press("Undo all");
+    browser.tells("80 removed");
+    browser.go("/console/day");
+    browser.tells("80 undone");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

@@ -86,7 +86,7 @@ fn trouble(gate: &Gate, layout: &Layout) -> Option<Item> {
     } else {
         Urgency::Soon
     };
-    let item = Item::new(format!("gate-{}", gate.device), urgency, icon, &gate.name);
+    let item = Item::named(format!("gate-{}", gate.device), urgency, icon, &gate.name);
     let path = format!("/console/gates#gate-{}", gate.device);
     Some(
         item.text(text)
@@ -113,7 +113,7 @@ pub(super) fn of_apps(
     let item = |app: state::Running| {
         let text = format!("has {} % battery", app.battery.unwrap_or_default());
         let path = format!("/console/devices/{}", app.id);
-        Item::new(
+        Item::named(
             format!("app-{}", app.id),
             Urgency::Soon,
             "battery",

@@ -88,7 +88,18 @@ impl Item {
         }
     }
 
+    /// Makes an item about something that the server has a word for.
     fn new(
+        key: impl Into<String>,
+        urgency: Urgency,
+        icon: &'static str,
+        subject: impl AsRef<str>,
+    ) -> Self {
+        Self::named(key, urgency, icon, say(subject))
+    }
+
+    /// Makes an item about something that people named.
+    fn named(
         key: impl Into<String>,
         urgency: Urgency,
         icon: &'static str,
@@ -153,7 +164,7 @@ pub fn list(
     items.extend(gates::of_gates(&watched, layout, now));
     items.extend(gates::of_apps(connection, &watched, now)?);
     for (name, reason) in console.readers.down() {
-        let reader = Item::new(format!("reader-{name}"), Urgency::Now, "offline", name);
+        let reader = Item::named(format!("reader-{name}"), Urgency::Now, "offline", name);
         items.push(reader.text("is down").help(reason).go(
             ConsoleRole::Operator,
             "Show readers",
@@ -163,7 +174,7 @@ pub fn list(
     items.extend(full(connection, inside, now)?);
     items.extend(scans(app, connection, now)?);
     for problem in problems(connection, layout)? {
-        let failing = Item::new(
+        let failing = Item::named(
             format!("to-{}", problem.destination),
             Urgency::Soon,
             "deliveries",
@@ -358,7 +369,7 @@ fn full(connection: &Connection, inside: &[Occupied], now: Timestamp) -> Result<
         let item = if place.is_full() {
             let since = Timestamp(now.0 - LATELY_MS);
             let refused = refusals::count_since(connection, DeviceId(place.id), since)?;
-            let item = Item::new(
+            let item = Item::named(
                 format!("full-{}", place.id),
                 Urgency::Now,
                 "stop",
@@ -372,7 +383,7 @@ fn full(connection: &Connection, inside: &[Occupied], now: Timestamp) -> Result<
             }
         } else {
             let left = number(place.left().unwrap_or_default());
-            let item = Item::new(
+            let item = Item::named(
                 format!("full-{}", place.id),
                 Urgency::Soon,
                 "places",

@@ -57,6 +57,8 @@ fn words_find_people_wherever_they_stand() {
         ("type=visitor", vec![adam, grace]),
         ("type=visitor&q=nord+ad", vec![adam]),
         ("flag=P", vec![ada]),
+        ("company=NORD", vec![adam, grace]),
+        ("company=nord&q=ada", vec![adam]),
         (
             "search=%7B%22ud%22%3A%5B%22Data.meal%22%2C%22%3D%3D%22%2C%22vegan%22%5D%7D",
             vec![grace],

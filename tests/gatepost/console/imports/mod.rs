@@ -319,6 +319,37 @@ fn devices_and_interactions_go_in_by_their_own_columns() {
 }
 
 #[test]
+fn sessions_that_share_a_room_are_told_after_an_import() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let session = |guid: &str, title: &str, time: &str| json!({"guid": guid, "title": title, "date": format!("2026-05-01T{time}Z"), "duration": "00:45"});
+    let programme = |locks: &str| {
+        let rooms = json!({
+            "Attic": [session("a", "Keys", "10:00:00"), session("b", "Locks", locks)],
+            "Hall": [session("c", "Doors", "10:00:00")],
+        });
+        let days = json!({"schedule": {"conference": {"days": [{"rooms": rooms}]}}});
+        let upload = crew.uploaded("devices", "schedule.json", days.to_string().as_bytes());
+        crew.imported(&upload, &[("key", "externalId")])
+    };
+    let page = |batch| {
+        crew.get(&format!("/console/import/batches/{batch}"))
+            .shown()
+    };
+    let told = "Some sessions share a room at the same time";
+    let html = page(programme("10:30:00"));
+    assert!(html.contains(told), "{html}");
+    assert!(
+        html.contains(">Keys</a>") && html.contains("same room as Locks"),
+        "{html}"
+    );
+    assert!(!html.contains(">Doors</a>"), "{html}");
+    // The next version has mended it.
+    let html = page(programme("11:00:00"));
+    assert!(!html.contains(told), "{html}");
+}
+
+#[test]
 fn what_is_doubtful_is_shown_and_the_encoding_can_be_changed() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
