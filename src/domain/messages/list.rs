@@ -191,7 +191,7 @@ fn count(
         .query_row([ids], |row| row.get(0))?)
 }
 
-/// The properties of attendees that messages insert most: each with its column and its name.
+/// The properties of attendees that a button inserts into a message: each with its column and its name.
 pub const INSERTED: [(&str, &str, &str); 5] = [
     ("firstName", "first_name", "First name"),
     ("lastName", "last_name", "Last name"),
@@ -200,8 +200,8 @@ pub const INSERTED: [(&str, &str, &str); 5] = [
     ("barcode", "barcode", "Ticket code"),
 ];
 
-/// Finds those of [`INSERTED`] that a message inserts without a condition, but some attendees lack: their names, each with
-/// the number of attendees who can be reached and lack it.
+/// Finds the properties among [`INSERTED`] that a message has without a filter, inside of an `if` or not, and that some
+/// attendees lack: their names, each with the number of attendees who can be reached and lack it.
 pub fn lacking(
     connection: &Connection,
     entry: &Entry,

@@ -82,7 +82,7 @@ fn what_happens_at_a_venue_reaches_the_hub() {
 }
 
 #[test]
-fn what_gates_scan_all_the_time_is_gathered() {
+fn changes_of_busy_gates_are_pushed_together() {
     let (_server, api, hub) = venue();
     people(&api, 0, 1);
     let hall = api.device(&json!({"code": "hall", "name": "Hall"}));
