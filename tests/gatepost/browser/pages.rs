@@ -373,6 +373,12 @@ fn fill(db: &Path) {
          VALUES ('Entrance', '{"name": "Entrance", "address": "127.0.0.1:9"}')"#,
     )
     .expect("a printer");
+    // Half of the people came the day before, which is more to say.
+    file.execute_batch(
+        "UPDATE interactions SET recorded_at = recorded_at - 86400000, created_at = created_at - 86400000
+         WHERE first_delegate_id % 2 = 1",
+    )
+    .expect("times");
     // Names that are one long word.
     file.execute_batch(
         "UPDATE delegates SET last_name = replace(hex(zeroblob(75)), '0', 'w') WHERE id % 3 = 0;
