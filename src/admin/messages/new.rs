@@ -16,7 +16,7 @@ use crate::{
         delegates::find::find,
         messages::{
             Channel,
-            list::{INSERTED, lacking, reachable},
+            list::{INSERTED, inserted, lacking, reachable},
             preview::{self, Preview},
             templates::{self, Entry},
         },
@@ -282,10 +282,16 @@ impl Editor for NewMessages {
                 Ok(Outcome::Done(answer::foreign(html)))
             }
             _ => {
-                let people = list::ids(request, Filter::of(&draft.list).wanted).await?;
-                let lacking = request
-                    .read(move |connection| lacking(connection, &entry, &people))
-                    .await?;
+                let inserted = inserted(&entry);
+                let lacking = if inserted.is_empty() {
+                    Vec::new()
+                } else {
+                    let people = list::ids(request, Filter::of(&draft.list).wanted).await?;
+                    let read = move |connection: &Connection| {
+                        lacking(connection, channel, &inserted, &people)
+                    };
+                    request.read(read).await?
+                };
                 Outcome::shown(&Shown { preview, lacking })
             }
         }

@@ -200,13 +200,8 @@ pub const INSERTED: [(&str, &str, &str); 5] = [
     ("barcode", "barcode", "Ticket code"),
 ];
 
-/// Finds the properties among [`INSERTED`] that a message has without a filter, inside of an `if` or not, and that some
-/// attendees lack: their names, each with the number of attendees who can be reached and lack it.
-pub fn lacking(
-    connection: &Connection,
-    entry: &Entry,
-    attendees: &[i64],
-) -> Result<Vec<(&'static str, i64)>> {
+/// The columns and names of those of [`INSERTED`] that a message has without a filter, inside of an `if` or not.
+pub fn inserted(entry: &Entry) -> Vec<(&'static str, &'static str)> {
     let is_inserted = |property: &str| {
         let tag = format!("{{{{delegate.{property}}}}}");
         let plain = |source: &str| source.replace(char::is_whitespace, "");
@@ -214,13 +209,25 @@ pub fn lacking(
             .parts()
             .any(|(_, source, _)| plain(source).contains(&tag))
     };
-    let inserted = INSERTED
+    let properties = INSERTED
         .iter()
         .filter(|(property, ..)| is_inserted(property));
+    properties
+        .map(|(_, column, name)| (*column, *name))
+        .collect()
+}
+
+/// Counts the attendees who can be reached and lack what is inserted, by its name, where there are any.
+pub fn lacking(
+    connection: &Connection,
+    channel: Channel,
+    inserted: &[(&'static str, &'static str)],
+    attendees: &[i64],
+) -> Result<Vec<(&'static str, i64)>> {
     let mut lacking = Vec::new();
-    for (_, column, name) in inserted {
+    for (column, name) in inserted {
         let without = format!("coalesce({column}, '') = ''");
-        let people = count(connection, entry.channel()?, &without, attendees)?;
+        let people = count(connection, channel, &without, attendees)?;
         lacking.push((*name, people));
     }
     lacking.retain(|(_, people)| *people > 0);
