@@ -295,6 +295,14 @@ fn the_day_is_closed_on_one_page_with_one_download() {
     browser.tells("80 removed");
     browser.go("/console/day");
     browser.tells("80 undone");
+    db.execute_batch(
+        "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 150)
+         INSERT INTO refusals (at, interaction_type, recorded_at, code, message)
+         SELECT now, 'check-in', now, 1301, 'no such attendee' FROM n, (SELECT unixepoch() * 1000 AS now)",
+    )
+    .expect("refusals");
+    browser.go("/console/day");
+    browser.tells("150 refused");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

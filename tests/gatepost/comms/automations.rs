@@ -206,6 +206,8 @@ fn automations_are_made_switched_and_removed_in_the_console() {
         "name=Welcome&interactionType=check-in&template=sms:order-cleared&withinMinutes=30&\
          active=1",
     );
+    // What it sends is for somebody to choose.
+    crew.sees(&format!("{here}/new"), "Choose …");
     crew.post(&format!("{here}/new"), &form).taken();
     crew.sees(here, "Welcome");
     for (field, value, about) in [

@@ -440,7 +440,11 @@ fn a_desk_at_a_place_that_was_deleted_says_so() {
     gate.delete(&format!("/device/id:{}", venue.hall)).is(204);
     crew.at_desk("check-in", &venue.hall, &[("q", "ADA-1")])
         .refused(400, "This place was deleted; choose another one");
-    assert!(crew.get(&desk).shown().contains("Choose the place"));
+    let html = crew.get(&desk).shown();
+    assert!(html.contains("Choose the place"));
+    // The others stand there to be chosen.
+    let another = r#"<ul class="rows"><li><a class="name" href="/console/desk?place="#;
+    assert!(html.contains(another), "{html}");
 }
 
 /// Sums are right and nothing is deleted: the refund is a purchase of its own.
