@@ -2,7 +2,7 @@
 
 use super::{ConsoleRole, users};
 use crate::{
-    core::Context,
+    core::{Context, texts::tx},
     db::Tx,
     types::{Timestamp, UserId, error::Result, secret},
 };
@@ -131,7 +131,10 @@ impl Session {
             found.map(|(_, name)| *name)
         };
         match (named(&browsers), named(&systems)) {
-            (Some(browser), Some(system)) => format!("{browser} on {system}"),
+            (Some(browser), Some(system)) => {
+                let text = tx("account-browser-on-system").with("browser", browser);
+                text.with("system", system).to_string()
+            }
             (Some(browser), None) => browser.to_owned(),
             _ if self.agent.is_empty() => "unnamed browser".to_owned(),
             _ => self.agent.clone(),

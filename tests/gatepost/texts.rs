@@ -10,7 +10,7 @@ use gatepost::{core::texts, domain::reports, identity::ConsoleRole};
 use regex::Regex;
 use reqwest::{
     Method,
-    header::{ACCEPT_LANGUAGE, SET_COOKIE},
+    header::{ACCEPT_LANGUAGE, CONTENT_DISPOSITION, SET_COOKIE},
 };
 use serde_json::json;
 use std::{
@@ -287,6 +287,15 @@ fn the_language_is_chosen_in_the_account() {
         &[("firstName", ""), ("lastName", "")],
     )
     .refused(422, "Mindestens einen Namen oder Code eingeben");
+    // So are what presets write on paper, and the names of files.
+    crew.sees(
+        "/console/settings/badges/edit?preset=Certificate%20(A4)",
+        ["Hiermit wird bestätigt:", "hat teilgenommen an"],
+    );
+    let download = crew.request(Method::GET, "/console/day/download");
+    let headers = download.send().expect("an answer").headers().clone();
+    let name = headers[CONTENT_DISPOSITION].to_str().expect("text");
+    assert!(name.contains("\"tag-"), "{name}");
     // It is the user's: every browser gets it at the sign-in, and loses another user's.
     let signed_in = |email: &str| {
         let form = [("email", email), ("password", PASSWORD)];

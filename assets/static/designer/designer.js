@@ -2,7 +2,7 @@
 // the form sends: without this script that field does the same.
 
 import { History } from "./history.js";
-import { inWords, make, moved, nameOf, placeOf, read, rounded, sized, write } from "./layout.js";
+import { filled, inWords, make, moved, nameOf, placeOf, read, rounded, sized, write } from "./layout.js";
 import { Panel } from "./panel.js";
 import { previewer } from "./preview.js";
 import { Stage } from "./stage.js";
@@ -170,7 +170,7 @@ const add = (/** @type {BadgeElement} */ element) => {
   chosen = elements().length;
   change(withElements([...elements(), element]));
   stage.focus(chosen);
-  say(`${nameOf(element)} added, ${placeOf(element)}`);
+  say(filled("$name added, $place", { name: nameOf(element), place: placeOf(element) }));
 };
 
 const remove = () => {
@@ -179,7 +179,7 @@ const remove = () => {
   chosen = Math.min(chosen, next.length - 1);
   change(withElements(next));
   if (chosen >= 0) stage.focus(chosen);
-  say(`${gone} removed`);
+  say(filled("$name removed", { name: gone }));
 };
 
 /** Draws the chosen element one place further to the front or the back. */
@@ -189,7 +189,7 @@ const order = (/** @type {number} */ step) => {
   chosen += step;
   next.splice(chosen, 0, element);
   change(withElements(next));
-  say(`${nameOf(element)}, ${chosen + 1} of ${next.length}`);
+  say(filled("$name, $at of $count", { name: nameOf(element), at: chosen + 1, count: next.length }));
 };
 
 const travel = (/** @type {boolean} */ isThere, /** @type {string} */ told) => {
@@ -220,8 +220,7 @@ const nudge = (/** @type {KeyboardEvent} */ event) => {
   const next = isSizing ? sized(grown, frame.kind === "line") : moved({ ...frame, x: frame.x + x, y: frame.y + y }, layout());
   if (!event.repeat) history.rest();
   changeElement(next, `keys ${side} ${chosen}`);
-  const { x: left, y: top, width, height } = current();
-  say(isSizing ? `${width} by ${height} mm` : `${left} from the left, ${top} from the top`);
+  say(filled(isSizing ? "$width by $height mm" : "$x from the left, $y from the top", current()));
 };
 
 const listed = (/** @type {EventTarget | null} */ target) => buttons("[data-list] button").findIndex((button) => button === target);

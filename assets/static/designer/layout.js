@@ -74,8 +74,16 @@ export const nameOf = (element) => {
   return text ? `${label} ${text}` : label;
 };
 
+/**
+ * Words with values in them, such as "$width by $height mm".
+ * @param {string} words
+ * @param {Record<string, any>} values
+ * @returns {string}
+ */
+export const filled = (words, values) => inWords(words).replace(/\$(\w+)/g, (/** @type {string} */ _, /** @type {string} */ name) => values[name]);
+
 /** The place of a frame in words. */
-export const placeOf = (/** @type {Frame} */ { x, y, width, height }) => `${width} by ${height} mm, ${x} from the left, ${y} from the top`;
+export const placeOf = (/** @type {Frame} */ frame) => filled("$width by $height mm, $x from the left, $y from the top", frame);
 
 /**
  * A frame at another place, of which at least a millimetre is on the badge.

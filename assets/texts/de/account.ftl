@@ -61,3 +61,4 @@ account-language-of-the-browser = Wie der Browser sagt
 account-save-language = Sprache speichern
 account-language-changed = Sprache geändert.
 account-not-an-e-mail-address = Das ist keine E-Mail-Adresse.
+account-browser-on-system = { $browser } auf { $system }

@@ -61,3 +61,4 @@ account-language-of-the-browser = As the browser says
 account-save-language = Save language
 account-language-changed = Language changed.
 account-not-an-e-mail-address = This is not an e-mail address.
+account-browser-on-system = { $browser } on { $system }

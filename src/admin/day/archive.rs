@@ -17,11 +17,11 @@ use std::io::Write;
 use tokio::runtime::Handle;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// The lists, with the names of their files.
+/// The lists, with the texts that name their files.
 const LISTS: [(What, &str); 3] = [
-    (What::Delegates, "attendees.csv"),
-    (What::Devices, "places.csv"),
-    (What::Transactions, "purchases.csv"),
+    (What::Delegates, "day-file-attendees"),
+    (What::Devices, "day-file-places"),
+    (What::Transactions, "day-file-purchases"),
 ];
 /// Lines of activity that are read at a time.
 const SLICE: usize = 1_000;
@@ -37,39 +37,66 @@ pub(super) async fn download(request: RequestContext) -> Result<Response> {
     let day = zone.plain(Timestamp::now());
     let day = day.get(..10).unwrap_or_default();
     let app = request.console.app().clone();
-    let body = pieces(move |out| write(&app, &zone, &made, out));
+    let names = Names::now();
+    let body = pieces(move |out| write(&app, &zone, &made, &names, out));
     Ok(answer::download(
-        &format!("day-{day}.zip"),
+        &format!("{}-{day}.zip", t("day-file-day")),
         "application/zip",
         body,
     ))
 }
 
-fn write(app: &App, zone: &Zone, reports: &[Report], out: &mut (dyn Write + Send)) -> Result<()> {
+/// The names of files in the language of the request.
+struct Names {
+    lists: Vec<(What, String)>,
+    activity: String,
+    refusals: String,
+    reports: String,
+}
+
+impl Names {
+    fn now() -> Self {
+        let table = |key: &str| format!("{}.csv", t(key));
+        Self {
+            lists: LISTS.map(|(what, key)| (what, table(key))).into(),
+            activity: table("day-file-activity"),
+            refusals: table("day-file-refusals"),
+            reports: t("day-file-reports"),
+        }
+    }
+}
+
+fn write(
+    app: &App,
+    zone: &Zone,
+    reports: &[Report],
+    names: &Names,
+    out: &mut (dyn Write + Send),
+) -> Result<()> {
     let mut archive = ZipWriter::new_stream(out);
     // Sizes are not known before; past 4 GiB they need more room.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .large_file(true);
-    for (what, name) in LISTS {
+    for (what, name) in &names.lists {
         archive
-            .start_file(name, options)
+            .start_file(name.as_str(), options)
             .map_err(Error::unavailable)?;
         let export = Export {
             store: &app.store,
             zone: zone.clone(),
-            what,
+            what: *what,
             which: Which::All,
             background: Background::unchanged(),
         };
         export.write(Format::Csv, &mut archive)?;
     }
     archive
-        .start_file("activity.csv", options)
+        .start_file(names.activity.as_str(), options)
         .map_err(Error::unavailable)?;
     interactions::write_activity(&app.store, zone, &mut archive)?;
     archive
-        .start_file("refusals.csv", options)
+        .start_file(names.refusals.as_str(), options)
         .map_err(Error::unavailable)?;
     interactions::write_lines(
         &app.store,
@@ -78,7 +105,7 @@ fn write(app: &App, zone: &Zone, reports: &[Report], out: &mut (dyn Write + Send
         |connection, finder, from, _| log::find_refusals(connection, finder, from, SLICE),
     )?;
     for report in reports {
-        let name = format!("reports/{}-{}.csv", report.dashboard, report.id);
+        let name = format!("{}/{}-{}.csv", names.reports, report.dashboard, report.id);
         archive
             .start_file(name, options)
             .map_err(Error::unavailable)?;

@@ -50,13 +50,24 @@ pub fn date_time(zone: &Zone, at: Timestamp) -> String {
 /// `09:02`, with the day where it is not that of `now`.
 pub fn minute(zone: &Zone, at: Timestamp, now: Timestamp) -> String {
     let spoken = zone.spoken(at, now);
-    match spoken.split_once(" on ") {
-        Some((time, day)) => {
-            let text = tx("minute-on-day").with("time", time);
-            text.with("date", date(day)).to_string()
-        }
-        None => spoken,
-    }
+    on_day(&spoken).unwrap_or(spoken)
+}
+
+/// A time on another day as [`Zone::spoken`] has it: `09:02 on 2026-11-21`.
+fn on_day(spoken: &str) -> Option<String> {
+    let (time, day) = spoken.split_once(" on ")?;
+    let text = tx("minute-on-day").with("time", time);
+    (has_form(time, "00:00") && has_form(day, DAY))
+        .then(|| text.with("date", date(day)).to_string())
+}
+
+/// How a day is written in English, with any digits.
+const DAY: &str = "0000-00-00";
+
+/// Tells whether a text is written as another, with other digits; it may go on with seconds.
+fn has_form(text: &str, form: &str) -> bool {
+    let digits = text.replace(|letter: char| letter.is_ascii_digit(), "0");
+    digits == form || digits.strip_suffix(":00") == Some(form)
 }
 
 /// `Thursday, 24 September`.
@@ -109,8 +120,17 @@ pub(super) fn read_number(written: &str) -> Option<(i64, bool)> {
     (written.len() <= DIGITS_MAX && same == written).then_some((plain, is_grouped))
 }
 
-/// A number that English words have, such as `12,345`, as the language writes it.
+/// A number or a time that English words have, such as `12,345` or `09:02 on 2026-11-21`, as the language writes it.
 pub(super) fn from_english(written: &str) -> Option<String> {
+    if let Some((day, time)) = written.split_once(' ')
+        && has_form(day, DAY)
+        && has_form(time, "00:00")
+    {
+        return Some(format!("{} {time}", date(day)));
+    }
+    if let Some(said) = on_day(written) {
+        return Some(said);
+    }
     let value: i64 = written.replace(',', "").parse().ok()?;
     (written.contains(',') && text::number(value) == written).then(|| number(value))
 }

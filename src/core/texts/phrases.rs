@@ -89,6 +89,33 @@ impl Sentence {
         fits.then_some(found)
     }
 
+    /// The sentence in another language, with what stands in an English one of its form.
+    fn say(&self, language: &Language, english: &str) -> Option<String> {
+        let words = &language.phrases.words;
+        let found = self.arguments(english)?;
+        let has_number = |text: &&str| text.contains(|letter: char| letter.is_ascii_digit());
+        let is_known = |text: &&str| words.contains_key(*text);
+        let (all_numbers, any_known) = (found.iter().all(has_number), found.iter().any(is_known));
+        // Of a sentence of arguments alone, such as "24 done", one is a number and the other is known.
+        let is_bare = self.parts.iter().all(|part| part.trim().is_empty());
+        let fits = if is_bare {
+            found.first().is_some_and(has_number) && any_known
+        } else {
+            !self.is_loose() || all_numbers || any_known
+        };
+        if !fits {
+            return None;
+        }
+        let mut args = FluentArgs::new();
+        for (name, found) in self.names.iter().zip(found) {
+            let known = words.get(found).cloned();
+            let known = known.or_else(|| from_english(found));
+            let found = known.unwrap_or_else(|| found.to_owned());
+            args.set(name.clone(), argument(found));
+        }
+        language.format(&self.key, Some(&args))
+    }
+
     /// A few words of its own, such as "to", stand in any text.
     fn is_loose(&self) -> bool {
         let own = |part: &String| part.chars().filter(|letter| letter.is_alphabetic()).count();
@@ -115,32 +142,53 @@ pub(super) fn find(language: &Language, english: &str) -> Option<String> {
     })
 }
 
-/// As [`find`], of all words: as they are, or as the sentence that a page made of them.
+/// As [`find`], of all words: as they are, as the sentence that a page made of them, or as a list.
 fn whole(language: &Language, english: &str) -> Option<String> {
-    known(language, english)
+    let phrases = &language.phrases;
+    let forms = Forms::of(english);
+    forms
+        .find(|form| phrases.words.get(form).cloned())
+        .or_else(|| in_sentence(language, &forms, false))
         .or_else(|| list(language, english))
-        .or_else(|| as_sentence(language, english))
+        .or_else(|| in_sentence(language, &forms, true))
 }
 
-/// As [`find`], of words that a page wrote with a capital and a full stop.
-fn as_sentence(language: &Language, english: &str) -> Option<String> {
-    let words = english.strip_suffix('.').unwrap_or(english);
-    let mut letters = words.chars();
-    let first = letters.next()?;
-    let lowered: String = first.to_lowercase().chain(letters).collect();
-    let found = known(language, &lowered).or_else(|| known(language, words))?;
-    let mut letters = found.chars();
-    let begin = letters.next()?;
-    let begin: String = if first.is_uppercase() {
-        begin.to_uppercase().collect()
-    } else {
-        begin.into()
-    };
-    Some(format!(
-        "{begin}{}{}",
-        letters.as_str(),
-        &english[words.len()..]
-    ))
+/// English words as the source may have them, of which a page made a sentence: with a capital and a full stop.
+struct Forms<'t> {
+    written: &'t str,
+    lowered: String,
+    bare: &'t str,
+}
+
+impl<'t> Forms<'t> {
+    fn of(written: &'t str) -> Self {
+        let bare = written.strip_suffix('.').unwrap_or(written);
+        Self {
+            written,
+            lowered: with_first(bare, |first| first.to_lowercase().collect()),
+            bare,
+        }
+    }
+
+    /// What the first of them says that says anything, again as a sentence.
+    fn find(&self, said: impl Fn(&str) -> Option<String>) -> Option<String> {
+        if let Some(said) = said(self.written) {
+            return Some(said);
+        }
+        let said = said(&self.lowered).or_else(|| said(self.bare))?;
+        let said = if self.bare.starts_with(char::is_uppercase) {
+            with_first(&said, |first| first.to_uppercase().collect())
+        } else {
+            said
+        };
+        Some(said + &self.written[self.bare.len()..])
+    }
+}
+
+fn with_first(text: &str, change: impl Fn(char) -> String) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(change);
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// As [`find`], of a list whose every part is known, such as "24 done, 1 inside already".
@@ -160,33 +208,15 @@ fn list(language: &Language, english: &str) -> Option<String> {
 }
 
 fn known(language: &Language, english: &str) -> Option<String> {
-    let phrases = &language.phrases;
-    if let Some(said) = phrases.words.get(english) {
-        return Some(said.clone());
-    }
-    let mut sentences = phrases.sentences.iter();
-    sentences.find_map(|sentence| {
-        let found = sentence.arguments(english)?;
-        let has_number = |text: &&str| text.contains(|letter: char| letter.is_ascii_digit());
-        let is_known = |text: &&str| phrases.words.contains_key(*text);
-        let (all_numbers, any_known) = (found.iter().all(has_number), found.iter().any(is_known));
-        // Of a sentence of arguments alone, such as "24 done", one is a number and the other is known.
-        let is_bare = sentence.parts.iter().all(|part| part.trim().is_empty());
-        let fits = if is_bare {
-            found.first().is_some_and(has_number) && any_known
-        } else {
-            !sentence.is_loose() || all_numbers || any_known
-        };
-        if !fits {
-            return None;
-        }
-        let mut args = FluentArgs::new();
-        for (name, found) in sentence.names.iter().zip(found) {
-            let known = phrases.words.get(found).cloned();
-            let known = known.or_else(|| from_english(found));
-            let found = known.unwrap_or_else(|| found.to_owned());
-            args.set(name.clone(), argument(found));
-        }
-        language.format(&sentence.key, Some(&args))
-    })
+    let word = language.phrases.words.get(english).cloned();
+    let mut sentences = language.phrases.sentences.iter();
+    word.or_else(|| sentences.find_map(|sentence| sentence.say(language, english)))
+}
+
+/// What the first sentence says that has one of these forms; those with the most words of their own come first. Loose
+/// ones, which many a text fits, are for the end.
+fn in_sentence(language: &Language, forms: &Forms<'_>, loose: bool) -> Option<String> {
+    let sentences = language.phrases.sentences.iter();
+    let mut sentences = sentences.filter(|sentence| sentence.is_loose() == loose);
+    sentences.find_map(|sentence| forms.find(|form| sentence.say(language, form)))
 }

@@ -124,12 +124,37 @@ fn english_words_are_found_in_other_languages() {
             "24 done, 1 inside already.",
             "24 erledigt, 1 schon drinnen.",
         ),
+        // Words of its own come before those that many a text fits, though a page made a sentence of it.
+        (
+            "Import 3 was interrupted: the disk is full",
+            "Import 3 wurde unterbrochen: the disk is full",
+        ),
         // A word such as "to" makes no sentence of any text.
         (
             "A way to a friend of the house",
             "A way to a friend of the house",
         ),
         ("09:00 to 17:00", "09:00 bis 17:00"),
+        (
+            "2026-11-21 09:00 to 2026-11-22 01:00:30",
+            "21.11.2026 09:00 bis 22.11.2026 01:00:30",
+        ),
+        (
+            "already used at Hall at 09:02 on 2026-11-21",
+            "schon benutzt bei Hall um 09:02 am 21.11.2026",
+        ),
+        (
+            "already used at Hall, North at 09:02 on 2026-11-21",
+            "schon benutzt bei Hall, North um 09:02 am 21.11.2026",
+        ),
+        (
+            "already checked in once at Hall, the most allowed; last at North at 09:02 on 2026-11-21",
+            "schon einmal eingecheckt bei Hall, mehr ist nicht erlaubt; zuletzt bei North um 09:02 am 21.11.2026",
+        ),
+        (
+            "Inside since 23:50 on 2026-11-21",
+            "Drinnen seit 23:50 am 21.11.2026",
+        ),
         ("", ""),
     ];
     for (english, expected) in german {

@@ -8,8 +8,8 @@ mod zones;
 pub use letters::Letters;
 
 pub use badges::{
-    BROTHER_DPI, Badge, Fields, Fold, Layout, Page, Purpose, SIGNED_TICKET, Sheet, brother_ql,
-    presets, pwg_raster, zpl,
+    BROTHER_DPI, Badge, Fields, Fold, Kind, Layout, Page, Purpose, SIGNED_TICKET, Sheet,
+    brother_ql, presets, pwg_raster, zpl,
 };
 
 use crate::{

@@ -95,7 +95,7 @@ impl Editor for Badges {
         let wanted = request.query.filled("preset");
         let mut presets = presets::all().into_iter();
         let preset = presets.find(|preset| wanted.is_none_or(|wanted| wanted == preset.name));
-        let draft = preset.and_then(|preset| Draft::of(&preset).ok());
+        let draft = preset.and_then(|preset| Draft::of(&in_words(preset)).ok());
         draft.unwrap_or(Draft {
             name: String::new(),
             types: String::new(),
@@ -195,8 +195,19 @@ impl Editor for Badges {
 }
 
 /// A preset as the designer offers it: its size.
+/// A preset with its words in the language of the request.
+fn in_words(mut preset: BadgeLayout) -> BadgeLayout {
+    preset.name = say(&preset.name);
+    for element in preset.front.iter_mut().chain(&mut preset.back) {
+        if let badges::Kind::Text { text, .. } = &mut element.kind {
+            *text = say(&*text);
+        }
+    }
+    preset
+}
+
 fn size(preset: &BadgeLayout) -> Value {
-    json!({"name": preset.name, "width": preset.width, "height": preset.height})
+    json!({"name": say(&preset.name), "width": preset.width, "height": preset.height})
 }
 
 fn replace(tx: &Tx<'_>, ctx: &Context, before: Option<&Named>, draft: &Draft) -> Result<()> {
