@@ -105,8 +105,15 @@ pub(in crate::admin) fn state(
         Whereabouts::Inside(since) => (
             "inside",
             "good",
-            say(format!("Inside since {}", zone.spoken(since, now))),
+            say(format!(
+                "Inside since {}",
+                texts::short_minute(zone, since, now)
+            )),
         ),
-        Whereabouts::Left(at) => ("out", "", say(format!("Left at {}", zone.spoken(at, now)))),
+        Whereabouts::Left(at) => (
+            "out",
+            "",
+            say(format!("Left at {}", texts::short_minute(zone, at, now))),
+        ),
     })
 }

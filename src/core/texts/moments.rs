@@ -53,6 +53,30 @@ pub fn minute(zone: &Zone, at: Timestamp, now: Timestamp) -> String {
     on_day(&spoken).unwrap_or(spoken)
 }
 
+/// `09:02`, with the day where it is not that of `now`: `11-21 09:02`.
+pub fn short_minute(zone: &Zone, at: Timestamp, now: Timestamp) -> String {
+    let (day, time) = short(zone, at);
+    if day == short(zone, now).0 {
+        time
+    } else {
+        format!("{day} {time}")
+    }
+}
+
+/// The day without its year, and the time: `11-21` and `09:02`.
+pub fn short(zone: &Zone, at: Timestamp) -> (String, String) {
+    let plain = zone.plain(at);
+    let (day, time) = plain.split_once(' ').unwrap_or_default();
+    let day = match day.split('-').collect::<Vec<_>>()[..] {
+        [_, month, day] => {
+            let text = tx("moments-day-of-month").with("month", month);
+            text.with("day", day).to_string()
+        }
+        _ => day.to_owned(),
+    };
+    (day, time.chars().take(5).collect())
+}
+
 /// A time on another day as [`Zone::spoken`] has it: `09:02 on 2026-11-21`.
 fn on_day(spoken: &str) -> Option<String> {
     let (time, day) = spoken.split_once(" on ")?;

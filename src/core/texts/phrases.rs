@@ -26,6 +26,8 @@ struct Sentence {
     /// The words before, between and after the arguments.
     parts: Vec<String>,
     names: Vec<String>,
+    /// It has so few words of its own, such as "to", that many a text fits it.
+    is_loose: bool,
 }
 
 impl Phrases {
@@ -68,7 +70,14 @@ impl Sentence {
             rest = after;
         }
         parts.push(rest.to_owned());
-        Some(Self { key, parts, names })
+        let own = |part: &String| part.chars().filter(|letter| letter.is_alphabetic()).count();
+        let is_loose = parts[0].is_empty() && parts.iter().map(own).sum::<usize>() < LOOSE;
+        Some(Self {
+            key,
+            parts,
+            names,
+            is_loose,
+        })
     }
 
     /// What stands for the arguments in a text of this form.
@@ -101,7 +110,7 @@ impl Sentence {
         let fits = if is_bare {
             found.first().is_some_and(has_number) && any_known
         } else {
-            !self.is_loose() || all_numbers || any_known
+            !self.is_loose || all_numbers || any_known
         };
         if !fits {
             return None;
@@ -114,12 +123,6 @@ impl Sentence {
             args.set(name.clone(), argument(found));
         }
         language.format(&self.key, Some(&args))
-    }
-
-    /// A few words of its own, such as "to", stand in any text.
-    fn is_loose(&self) -> bool {
-        let own = |part: &String| part.chars().filter(|letter| letter.is_alphabetic()).count();
-        self.parts[0].is_empty() && self.parts.iter().map(own).sum::<usize>() < LOOSE
     }
 }
 
@@ -175,6 +178,9 @@ impl<'t> Forms<'t> {
         if let Some(said) = said(self.written) {
             return Some(said);
         }
+        if self.lowered == self.written {
+            return None;
+        }
         let said = said(&self.lowered).or_else(|| said(self.bare))?;
         let said = if self.bare.starts_with(char::is_uppercase) {
             with_first(&said, |first| first.to_uppercase().collect())
@@ -217,6 +223,6 @@ fn known(language: &Language, english: &str) -> Option<String> {
 /// ones, which many a text fits, are for the end.
 fn in_sentence(language: &Language, forms: &Forms<'_>, loose: bool) -> Option<String> {
     let sentences = language.phrases.sentences.iter();
-    let mut sentences = sentences.filter(|sentence| sentence.is_loose() == loose);
+    let mut sentences = sentences.filter(|sentence| sentence.is_loose == loose);
     sentences.find_map(|sentence| forms.find(|form| sentence.say(language, form)))
 }

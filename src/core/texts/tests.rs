@@ -60,6 +60,8 @@ fn dates_are_written_as_the_language_does() {
             date_time(&zone, then),
             minute(&zone, then, now),
             minute(&zone, now, now),
+            short_minute(&zone, then, now),
+            short_minute(&zone, now, now),
             day_in_words(&zone, then),
             ago(then, now),
         ]
@@ -68,12 +70,16 @@ fn dates_are_written_as_the_language_does() {
         "2026-09-24 09:02:00",
         "09:02 on 2026-09-24",
         "10:00",
+        "09-24 09:02",
+        "10:00",
         "Thursday, 24 September",
         "yesterday",
     ];
     let german = [
         "24.09.2026 09:02:00",
         "09:02 am 24.09.2026",
+        "10:00",
+        "24.09. 09:02",
         "10:00",
         "Donnerstag, 24. September",
         "gestern",
@@ -151,10 +157,7 @@ fn english_words_are_found_in_other_languages() {
             "already checked in once at Hall, the most allowed; last at North at 09:02 on 2026-11-21",
             "schon einmal eingecheckt bei Hall, mehr ist nicht erlaubt; zuletzt bei North um 09:02 am 21.11.2026",
         ),
-        (
-            "Inside since 23:50 on 2026-11-21",
-            "Drinnen seit 23:50 am 21.11.2026",
-        ),
+        ("Inside since 11:50", "Drinnen seit 11:50"),
         ("", ""),
     ];
     for (english, expected) in german {

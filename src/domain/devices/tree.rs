@@ -4,7 +4,7 @@ use super::{NAME, record::time_frame};
 use crate::{
     core::{
         rules::{AccessRules, Entry},
-        texts::tx,
+        texts,
     },
     identity::App,
     types::{DeviceId, Timestamp, Zone, error::Result, text},
@@ -139,32 +139,19 @@ fn node(row: &Row<'_>, zone: &Zone) -> rusqlite::Result<Node> {
 
 /// `09:30–10:15` today, otherwise with the day (`11-22 09:30–10:15`), or the days alone where they differ.
 fn short_frame(start: Option<Timestamp>, end: Option<Timestamp>, zone: &Zone) -> String {
-    let plain = |at: Timestamp| {
-        let plain = zone.plain(at);
-        let (day, time) = plain.split_once(' ').unwrap_or_default();
-        let day = match day.split('-').collect::<Vec<_>>()[..] {
-            [_, month, day] => tx("moments-day-of-month")
-                .with("month", month)
-                .with("day", day)
-                .to_string(),
-            _ => day.to_owned(),
-        };
-        (day, time.chars().take(5).collect::<String>())
-    };
-    let (today, _) = plain(Timestamp::now());
-    let with_day = |(day, time): &(String, String)| {
-        if *day == today {
-            time.clone()
-        } else {
-            format!("{day} {time}")
-        }
-    };
-    match (start.map(plain), end.map(plain)) {
+    let minute = |at| texts::short_minute(zone, at, Timestamp::now());
+    match (start, end) {
         (None, None) => String::new(),
-        (Some(start), None) => format!("from {}", with_day(&start)),
-        (None, Some(end)) => format!("until {}", with_day(&end)),
-        (Some(start), Some(end)) if start.0 == end.0 => format!("{}–{}", with_day(&start), end.1),
-        (Some(start), Some(end)) => format!("{}–{}", start.0, end.0),
+        (Some(start), None) => format!("from {}", minute(start)),
+        (None, Some(end)) => format!("until {}", minute(end)),
+        (Some(start), Some(end)) => {
+            let ((first, _), (last, time)) = (texts::short(zone, start), texts::short(zone, end));
+            if first == last {
+                format!("{}–{time}", minute(start))
+            } else {
+                format!("{first}–{last}")
+            }
+        }
     }
 }
 

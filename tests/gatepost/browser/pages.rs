@@ -195,6 +195,7 @@ fn every_page_is_for_everybody_in_german() {
     let texts = write_longer_texts(folder.path());
     let served = Served::start_for_all(&db, &["--texts", &texts]);
     let mut inspector = inspector(&served);
+    inspector.examiner = inspector.examiner.of_words();
     inspector.enter(&served);
     inspector
         .browser
