@@ -8,7 +8,7 @@ use crate::{
     ops::export::{Export, Format, What, Which},
 };
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use poem::Body;
 use std::io::{self, BufWriter, Write};
 use tokio::sync::mpsc;
@@ -98,9 +98,11 @@ pub fn pieces(write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()> + Send +
             let _ = sender.blocking_send(Err(io::Error::other("the export broke off")));
         }
     });
-    Body::from_bytes_stream(stream::unfold(receiver, |mut receiver| async move {
+    let pieces = stream::unfold(receiver, |mut receiver| async move {
         Some((receiver.recv().await?, receiver))
-    }))
+    });
+    // What compresses it asks once more after the end.
+    Body::from_bytes_stream(pieces.fuse())
 }
 
 /// The channel of pieces on their way to the browser.

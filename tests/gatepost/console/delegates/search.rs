@@ -256,6 +256,21 @@ fn an_export_holds_what_is_filtered() {
         "delegates.xlsx",
     );
     assert!(answer.bytes().expect("a body").starts_with(b"PK"));
+    // As a browser asks for it.
+    for format in ["csv", "json"] {
+        let path = format!("/console/delegates/export?format={format}");
+        let packed = crew.request(Method::GET, &path);
+        let packed = packed.header("Accept-Encoding", "gzip, deflate, br");
+        let packed = packed
+            .send()
+            .expect("an answer")
+            .bytes()
+            .expect("all of it");
+        let mut text = String::new();
+        let mut unpacked = flate2::read::GzDecoder::new(&packed[..]);
+        std::io::Read::read_to_string(&mut unpacked, &mut text).expect("gzip");
+        assert_eq!(text, crew.page(&path));
+    }
     crew.get("/console/delegates/export?search=%7B")
         .refused(400, "is not valid JSON");
 }
