@@ -7,7 +7,7 @@ use super::{
     down,
     ingest::{self, Sender, Taken},
     lost, pages,
-    reports::{REPORTS, figures},
+    reports::{REPORTS, figures, people},
     retention,
     runs::{self, Run},
     store::{Postgres, Sql, Store},
@@ -698,6 +698,26 @@ async fn suite(store: &Store) {
     a_venue_of_an_event_gets_that_event(store).await;
     a_head_office_that_went_back_says_so(store).await;
     a_machine_in_the_place_of_another_lost_what_happened_alone(store).await;
+    people_are_found_however_their_names_are_typed(store).await;
+}
+
+async fn people_are_found_however_their_names_are_typed(store: &Store) {
+    let site = Site::pair(store, "Names", "51").await;
+    let mut named = person("a", 1);
+    named["data"]["firstName"] = json!("Zoë");
+    named["data"]["lastName"] = json!("Çelik-O'Brien");
+    site.stored(None, "A", &[named], true).await;
+    for (asked, count) in [
+        ("çelik", 1),
+        ("CELIK OBRIEN", 1),
+        ("Zoe", 1),
+        ("Çelik-O’Brien", 1),
+        ("zoek", 0),
+        ("%", 0),
+    ] {
+        let found = store.read(move |sql| people::find(sql, asked)).await;
+        assert_eq!(found.unwrap().len(), count, "{asked}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

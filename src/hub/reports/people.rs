@@ -3,7 +3,7 @@
 use super::figures::{IN, OUT};
 use crate::{
     hub::store::{Sql, text},
-    types::{Timestamp, error::Result},
+    types::{Timestamp, error::Result, fold::fold},
 };
 
 /// Attendees that a page shows.
@@ -23,7 +23,8 @@ pub struct Person {
 /// Finds attendees by ticket, e-mail or a part of the name; one more than the page shows.
 pub fn find(sql: &mut dyn Sql, asked: &str) -> Result<Vec<Person>> {
     let asked = asked.trim();
-    let escaped = asked.to_lowercase().replace(['%', '_', '\\'], "");
+    let folded = fold(asked);
+    let by_name = sql.holds("d.name", "?2");
     let moment = |which: &str, types: &str| {
         format!(
             "(SELECT {which}(i.at) FROM hub_records i WHERE i.venue = d.venue AND i.who = d.id AND i.generation = d.generation
@@ -35,13 +36,13 @@ pub fn find(sql: &mut dyn Sql, asked: &str) -> Result<Vec<Person>> {
             "SELECT d.venue, v.name, d.name, d.code, d.email, {}, {} FROM hub_records d
              JOIN hub_venues v ON v.id = d.venue AND v.current = d.generation
              WHERE d.type = 'delegate' AND NOT d.deleted AND d.venue > 0
-                 AND (d.code = ?1 OR d.email = ?1 OR lower(d.name) LIKE ?2)
+                 AND (d.code = ?1 OR d.email = ?1 OR ?2 <> '' AND {by_name})
              ORDER BY d.name, d.code, v.name LIMIT {}",
             moment("min", IN),
             moment("max", OUT),
             FOUND_MAX + 1
         ),
-        &[text(asked), text(&format!("%{escaped}%"))],
+        &[text(asked), text(&folded)],
     )?;
     let person = |row: &crate::hub::store::Row| Person {
         venue: row.number(0),

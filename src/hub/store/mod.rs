@@ -69,6 +69,9 @@ pub trait Sql {
     /// Nobody else writes of this venue, at any hub, until the transaction ends.
     fn lock(&mut self, venue: i64) -> Result<()>;
 
+    /// A condition: a column has a text of [`fold`](crate::types::fold::fold) in it, whatever its case and accents.
+    fn holds(&self, column: &str, folded: &str) -> String;
+
     /// As [`Sql::query`], over the documented views.
     fn report(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>>;
 

@@ -5,7 +5,10 @@ use super::{COLUMNS, Record, Row, Sql, VERSION, Value, on_conflict};
 use crate::{
     core::outgoing::tls_config,
     db::HUB_VIEWS,
-    types::error::{Error, Kind, Result},
+    types::{
+        error::{Error, Kind, Result},
+        fold::fold,
+    },
 };
 use bytes::{BufMut, BytesMut};
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
@@ -364,6 +367,16 @@ impl Sql for Transaction {
         };
         let rows: Result<_, _> = rows.iter().map(row).collect();
         rows.map_err(failed)
+    }
+
+    /// As far as one letter stands for another: `lower` of a database in locale C knows ASCII alone.
+    fn holds(&self, column: &str, folded: &str) -> String {
+        let accented = ('\u{c0}'..'\u{250}').filter_map(|letter| {
+            let plain = fold(letter.encode_utf8(&mut [0; 4]));
+            (plain.len() == 1).then_some((letter, plain))
+        });
+        let (from, to): (String, String) = accented.unzip();
+        format!("strpos(translate(lower({column}), '{from}-''’', '{to} '), {folded}) > 0")
     }
 
     fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64> {

@@ -43,6 +43,10 @@ impl Sql for File<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    fn holds(&self, column: &str, folded: &str) -> String {
+        format!("instr(text_folded({column}), {folded}) > 0")
+    }
+
     fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64> {
         let mut statement = self.0.prepare_cached(sql)?;
         Ok(statement.execute(params_from_iter(values))? as u64)
