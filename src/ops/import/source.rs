@@ -177,6 +177,11 @@ impl Source {
         self.list.about()
     }
 
+    /// Returns whether it is a programme, whose sessions have an id of their own.
+    pub fn is_programme(&self) -> bool {
+        self.list.is_programme()
+    }
+
     /// The encoding that a CSV file is read in; none of another file.
     #[must_use]
     pub fn encoding(&self) -> Option<String> {

@@ -280,6 +280,12 @@ impl Source {
         }
     }
 
+    /// Returns whether it is a programme, whose sessions have an id of their own.
+    #[must_use]
+    pub fn is_programme(&self) -> bool {
+        matches!(self.format, Format::Schedule(_))
+    }
+
     /// The encoding that a CSV file is read in; none of another file.
     #[must_use]
     pub fn encoding(&self) -> Option<String> {

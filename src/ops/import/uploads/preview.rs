@@ -82,6 +82,8 @@ impl Preview {
             sheet: reading.sheet.map(ToOwned::to_owned),
             encoding: reading.encoding.map(ToOwned::to_owned),
             header_row: reading.header_row,
+            // Its next version changes what the first one made.
+            key: (what == What::Devices && source.is_programme()).then(|| "externalId".to_owned()),
             ..Options::default()
         };
         let mut survey = Survey::new(&source, &options);
@@ -108,7 +110,17 @@ impl Preview {
             }
         }
         if preview.rows == 0 {
-            return Err(Error::field(name, "has a header and no rows"));
+            // The first sheet of a workbook may be about the others.
+            let others = preview
+                .sheets
+                .iter()
+                .flat_map(|(all, _)| all.iter().skip(1));
+            let mut others = others.filter(|_| reading.sheet.is_none()).map(|other| {
+                let sheet = Some(other.as_str());
+                Self::read(path, name, what, Reading { sheet, ..reading })
+            });
+            let found = others.find_map(Result::ok);
+            return found.ok_or_else(|| Error::field(name, "has a header and no rows"));
         }
         let columns = columns.settled(&survey, &options)?;
         let columns = columns.iter().enumerate();
