@@ -161,14 +161,19 @@ impl Chart {
             return Some(Self::grid(made, [along, beside, *at]));
         }
         let beside = offers.beside.filter(|_| !times);
+        // What has no name is a group of its own; what has no time stands nowhere.
+        let named = |row: &[Cell]| match row[along].text.as_str() {
+            "" => "–".to_owned(),
+            name => name.to_owned(),
+        };
         let called = |row: &[Cell]| match beside {
-            Some(beside) => format!("{}, {}", row[along].text, row[beside].text),
-            None => row[along].text.clone(),
+            Some(beside) => format!("{}, {}", named(row), row[beside].text),
+            None => named(row),
         };
         let mut points: Vec<(String, f64)> = made
             .rows
             .iter()
-            .filter(|row| !row[along].text.is_empty())
+            .filter(|row| !times || !row[along].text.is_empty())
             .filter_map(|row| Some((called(row), row[*at].number?)))
             .collect();
         if times {
@@ -551,7 +556,7 @@ mod tests {
             ],
         );
         let chart = drawn(&made, "", "").unwrap();
-        assert_eq!((chart.kind, chart.bars.len()), ("names", 2));
+        assert_eq!((chart.kind, chart.bars.len()), ("names", 3));
         let place = |bar: &Bar| (bar.x.clone(), bar.width.clone());
         assert_eq!(place(&chart.bars[0]), ("25.0".into(), "75.0".into()));
         assert_eq!(place(&chart.bars[1]), ("0.0".into(), "25.0".into()));

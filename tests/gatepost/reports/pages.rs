@@ -266,13 +266,14 @@ fn times_are_drawn_as_a_line_and_names_as_bars() {
         "{html}"
     );
     server.put(&report(
-        "SELECT column1 AS product, column2 AS sold FROM (VALUES ('Day', 3), ('Week', 9))",
+        "SELECT column1 AS product, column2 AS sold FROM (VALUES ('Day', 3), ('Week', 9), (NULL, 4))",
     ));
     let html = crew.get("/console/reports/test/r").shown();
     assert!(
         html.contains("named-bars") && html.contains("<span>Week</span>"),
         "{html}"
     );
+    assert!(html.contains("<span>–</span>"), "{html}");
     server.put(&report("SELECT 1 AS one, 2 AS two"));
     assert!(
         !crew
