@@ -12,7 +12,7 @@ use crate::{
         users::{self, NewUser},
     },
     ops::first_run::{self, ADMISSIONS, FirstRun},
-    types::{UserId, secret},
+    types::{UserId, error::Faults, secret},
 };
 use serde_json::{Value, json};
 use std::sync::OnceLock;
@@ -166,11 +166,16 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
         _ => None,
     };
     let form = &request.form;
+    let mut faults = Faults::default();
     if form.sent("password") != form.sent("again") {
-        return Err(Error::field("again", "the two passwords differ"));
+        let differ = Error::field("again", "the two passwords differ");
+        faults.take::<()>(Err(differ));
     }
     let password = form.sent("password").unwrap_or_default().to_owned();
     let email = form.text("email").to_owned();
+    faults.take(users::check_email(&email));
+    faults.take(Zone::named(form.text("timeZone")).map_err(|cause| cause.at("timeZone")));
+    faults.done()?;
     let permit = password::permit(Queue::Console).await?;
     let password = permit.hash_strong(password, email.clone()).await?;
     let value = |name: &str| form.filled(name).map_or(Value::Null, Value::from);

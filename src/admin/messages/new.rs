@@ -15,7 +15,7 @@ use crate::{
     domain::{
         delegates::find::find,
         messages::{
-            Channel,
+            Channel, gateways,
             list::{INSERTED, inserted, lacking, reachable},
             preview::{self, Preview},
             templates::{self, Entry},
@@ -192,6 +192,15 @@ impl Editor for NewMessages {
             entry.slug.push_str("list");
         }
         entry.check()?;
+        let channel = entry.channel()?;
+        if at
+            .request
+            .look_up(|connection| gateways::find(connection, channel))?
+            .is_none()
+        {
+            let message = format!("there is no gateway for {}s yet", channel.noun());
+            return Err(Error::invalid(message));
+        }
         at.request.console.imports.check_free()?;
         let wanted = Filter::of(&draft.list).wanted;
         draft.attendees = Arc::new(list::ids(at.request, wanted).await?);
