@@ -1,7 +1,7 @@
 //! The frame of every page: who is signed in, where one can go, what needs somebody, what was just done; and how times
 //! and numbers are written.
 
-pub use crate::{core::texts::number, types::text::bytes};
+pub use crate::core::texts::{bytes, number};
 
 use super::{
     Console, assets,

@@ -26,7 +26,10 @@ audit-the-newest-are-shown-the-export-has = Die neuesten { $count } stehen hier;
 audit-searched-back-to = Bis { $at } zurück gesucht. Unten weiter zurück suchen oder eine kürzere Zeit wählen.
 audit-and-more-the-audits-export-has-all = und { $count } weitere; der Export des Protokolls hat alle
 audit-and-more-the-export-has-all = und { $count } weitere; der Export hat alle
-audit-values = { $count } Werte
+audit-values = { $count ->
+    [one] 1 Wert
+   *[other] { $count } Werte
+    }
 audit-before = Davor
 audit-after = Danach
 audit-show-values = Werte anzeigen<span class="unseen">: Änderung { $id }</span>

@@ -7,8 +7,14 @@ day-count-undone = <strong>{ $count }</strong> rückgängig gemacht
 day-scans-of-gates = Scans der Gates
 day-show-gates = Gates zeigen
 day-every-scan-is-here = Jeder Scan ist da
-day-count-scans-are-not-uploaded-leave-these = { $count } Scans sind noch nicht hochgeladen. Diese Gates anlassen, bis es so weit ist:
-day-count-scans = { $count } Scans
+day-count-scans-are-not-uploaded-leave-these = { $count ->
+    [one] 1 Scan ist
+   *[other] { $count } Scans sind
+    } noch nicht hochgeladen. Diese Gates anlassen, bis es so weit ist:
+day-count-scans = { $count ->
+    [one] 1 Scan
+   *[other] { $count } Scans
+    }
 day-no-contact = kein Kontakt
 day-show-conflicts = Konflikte zeigen
 day-no-conflicts-today = Heute keine Konflikte

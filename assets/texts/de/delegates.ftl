@@ -1,5 +1,5 @@
 delegates-show-what-it-does = Zeigen, was passiert
-delegates-count-will-be-done = <strong>{ $count }</strong> werden bearbeitet
+delegates-count-will-be-done = <strong>{ $count }</strong> zu bearbeiten
 delegates-count-refused-words = <strong>{ $count }</strong> abgelehnt: { $words }
 delegates-the-first-count-of-people-were-looked = Die ersten { $count } von { $people } wurden geprüft.
 delegates-the-rules-of-the-place-apply-as = Es gelten die Regeln des Ortes, wie an einem Gate.
@@ -76,7 +76,7 @@ delegates-name-no-id-is-kept-name2-no = <strong>{ $name }</strong> (Nr. { $id })
 delegates-kept = Bleibt
 delegates-merged = Zusammengeführt
 delegates-taken-from-the-second = vom zweiten übernommen
-delegates-of-the-second-are-moved-presence-is = des zweiten gehen über; die Anwesenheit wird neu gezählt.
+delegates-of-the-second-are-moved-presence-is = vom zweiten dazu; die Anwesenheit wird neu gezählt.
 delegates-flags-and-details-of-both-are-kept = Kennzeichen und Details beider bleiben.
 delegates-blocked-because-two-valid-badges-would-admit = Gesperrt, weil zwei gültige Badges zwei Personen einließen:
 delegates-or-the-other-one-where-you-choose = oder der andere, wo so gewählt.

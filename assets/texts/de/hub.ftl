@@ -16,7 +16,10 @@ hub-only-the-first-count-rows-are-shown = Nur die ersten { $count } Zeilen stehe
 hub-new-pairing-code = Neuer Kopplungscode
 hub-count-of-expected-arrived = <strong>{ $count }</strong> von { $expected } eingetroffen
 hub-count-inside-now = <strong>{ $count }</strong> jetzt drinnen
-hub-count-conflicts = <strong>{ $count }</strong> Konflikte
+hub-count-conflicts = <strong>{ $count }</strong> { $count ->
+    [one] Konflikt
+   *[other] Konflikte
+    }
 hub-lag = Verzug
 hub-records-taken-in = Übernommene Datensätze
 hub-lost-records = Verlorene Datensätze

@@ -63,8 +63,14 @@ import-complete-import-id = Import { $id } abschließen
 import-recognised = Erkannt:
 import-check-these-before-you-import = Vor dem Import prüfen:
 import-answer-these-under-options = Unter „Optionen“ beantworten:
-import-count-rows-of-what = <strong>{ $count }</strong> Zeilen: { $what }
-import-count-columns = <strong>{ $count }</strong> Spalten
+import-count-rows-of-what = { $what }: <strong>{ $count }</strong> { $count ->
+    [one] Zeile
+   *[other] Zeilen
+    }
+import-count-columns = <strong>{ $count }</strong> { $count ->
+    [one] Spalte
+   *[other] Spalten
+    }
 import-exported-by-gatepost-so-its-columns-are = von Gatepost exportiert, die Spalten sind also bekannt
 import-sheet = Blatt
 import-read-this-sheet = Dieses Blatt lesen
@@ -85,8 +91,8 @@ import-not-imported-must-be-empty = nicht importiert; muss leer sein
 import-header-becomes = { $header } wird zu
 import-options = Optionen
 import-check-only = Nur prüfen
-import-1-row = 1 Zeile
-import-count-rows = { $count } Zeilen
+import-1-row = von 1 Zeile
+import-count-rows = von { $count } Zeilen
 import-check-only-looks-at-every-row-and = „Nur prüfen“ sieht jede Zeile an und ändert nichts.
 import-of-total = von { $total }
 import-rows-2 = Zeilen

@@ -42,7 +42,7 @@ interactions-undo-delegate-told = Rückgängig<span class="unseen">: { $delegate
 interactions-solve-delegate = Lösen<span class="unseen">: { $delegate }</span>
 interactions-at-places = bei { $places }
 interactions-show-them-one-by-one = Einzeln zeigen
-interactions-count-kind-imported-from-file = <strong>{ $count } { $kind }</strong> importiert aus <a href="/console/import/batches/{ $id }">{ $file }</a>
+interactions-count-kind-imported-from-file = <strong>{ $kind }: { $count }</strong>, importiert aus <a href="/console/import/batches/{ $id }">{ $file }</a>
 interactions-undone = rückgängig gemacht
 interactions-everything = Alles
 interactions-today = heute

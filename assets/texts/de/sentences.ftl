@@ -4,7 +4,7 @@ s-line-row-fault = Zeile { $row }: { $fault }
 s-who-changed-this-while-you-did-nothing-of = { $who } hat das gleichzeitig geändert. Noch ist nichts gespeichert: erneut speichern überschreibt, was jetzt da ist.
 s-must-be-from-min-to-max = muss von { $min } bis { $max } sein
 s-unknown-cannot-be-chosen = „{ $unknown }“ lässt sich nicht wählen
-s-a-saved = { $a } gespeichert.
+s-a-saved = { $name } gespeichert.
 s-new-a = Neu: { $a }
 s-create-a = { $a } anlegen
 s-value-is-blocked-the-new-code-is-valid = { $value } ist gesperrt. Der neue Code gilt ab jetzt.
@@ -14,7 +14,7 @@ s-verb-a = { $verb }: { $a }
 s-a-attendees = { $a } Teilnehmer
 s-count-attendees-found = { $count } Teilnehmer gefunden.
 s-merge-name = { $name } zusammenführen
-s-merged-a-interactions-moved-b-codes-blocked = Zusammengeführt: { $a } Interaktionen übernommen, { $b } Codes gesperrt.
+s-merged-a-interactions-moved-b-codes-blocked = Zusammengeführt. Übernommene Interaktionen: { $a }; gesperrte Codes: { $b }.
 s-name-is-checked-out-at-place = { $name } ist ausgecheckt: { $place }.
 s-name-is-checked-in-at-place = { $name } ist eingecheckt: { $place }.
 s-name-is-admitted-at-place-by-override = { $name } ist trotz Regel eingelassen: { $place }.
@@ -41,23 +41,41 @@ s-amount-on-the-invoice-are-refunded = { $amount } auf der Rechnung werden ersta
 s-give-back-amount-to-the-card = { $amount } auf die Karte zurückgeben.
 s-give-back-amount = { $amount } zurückgeben.
 s-a-and-b-more = { $a } und { $b } weitere.
-s-a-gates = { $a } Gates
+s-a-gates = { $a ->
+    [one] 1 Gate
+   *[other] { $a } Gates
+    }
 s-has-no-contact-since-a = hat keinen Kontakt seit { $a }
 s-has-percent-battery = hat { $percent } % Akku
 s-needs-a-look-a = ansehen: { $a }
 s-has-a-battery = hat { $a } % Akku
-s-count-badges = { $count } Badges
+s-count-badges = { $count ->
+    [one] 1 Badge
+   *[other] { $count } Badges
+    }
 s-become-anonymous-at-at = werden anonym am { $at }
-s-count-places = { $count } Orte
+s-count-places = { $count ->
+    [one] 1 Ort
+   *[other] { $count } Orte
+    }
 s-is-nearly-full-a-free = ist fast voll: { $a } frei
 s-is-full-of = ist voll: { $of }
 s-a-refused-in-the-last-5-minutes = { $a } in den letzten 5 Minuten abgelehnt
 s-is-nearly-full-left-left-of = ist fast voll: noch { $left }, { $of }
-s-a-scans = { $a } Scans
+s-a-scans = { $a ->
+    [one] 1 Scan
+   *[other] { $a } Scans
+    }
 s-a-at-b-why = { $a } bei { $b }: { $why }
-s-a-conflicts = { $a } Konflikte
+s-a-conflicts = { $a ->
+    [one] 1 Konflikt
+   *[other] { $a } Konflikte
+    }
 s-is-late-the-last-one-is-of-a = ist überfällig: die letzte ist von { $a }
-s-a-purchases = { $a } Käufe
+s-a-purchases = { $a ->
+    [one] 1 Kauf
+   *[other] { $a } Käufe
+    }
 s-the-evacuation-of-a-is-running-since-b = Die Evakuierung von { $a } läuft seit { $b }.
 s-sent-a-by-by = Gesendet { $a } von { $by }.
 s-as-for-all-apps-value = wie für alle Apps: { $value }
@@ -95,7 +113,10 @@ s-the-rules-of-a-cannot-be-read-correct = die Regeln von { $a } sind nicht lesba
 s-a-is-deleted-restore-it-before-you-change = { $a } ist gelöscht; vor dem Ändern wiederherstellen
 s-most-a-day = { $most } am Tag
 s-doors-of-a = Türen von { $a }
-s-count-doors-their-rules-are-those-of-the = { $count } Türen. Ihre Regeln sind jetzt die des Ortes.
+s-count-doors-their-rules-are-those-of-the = { $count ->
+    [one] 1 Tür
+   *[other] { $count } Türen
+    }. Es gelten jetzt die Regeln des Ortes.
 s-name-created = { $name } angelegt.
 s-a-cannot-have-doors-add-a-place-below = { $a } kann keine Türen haben; darunter einen Ort hinzufügen
 s-pair-a-gate-with-a = Ein Gate mit { $a } koppeln
@@ -121,7 +142,7 @@ s-import-id = Import { $id }
 s-import-id-a = Import { $id }: { $a }
 s-import-id-is-taken-back-already = Import { $id } ist schon zurückgenommen
 s-the-file-is-larger-than-most-mib-split = die Datei ist größer als { $most } MiB; teilen
-s-match-by-label-and-update = Nach { $label } erkennen und ändern
+s-match-by-label-and-update = Nach „{ $label }“ erkennen und ändern
 s-question-choose-an-answer-under-options = { $question }; unter Optionen eine Antwort wählen
 s-a-admits-registered-attendees-only-and-nobody-is = { $a } lässt nur angemeldete Teilnehmer ein, und niemand ist angemeldet: unter Optionen wählen, wofür alle auf dieser Liste angemeldet sind, oder „nichts“
 s-this-search-cannot-be-run-cause = diese Suche lässt sich nicht ausführen: { $cause }
@@ -134,7 +155,10 @@ s-one-a-line-such-as-authorization-bearer-secret = eine je Zeile, etwa Authoriza
 s-a-test-from-name = Ein Test von { $name }
 s-this-is-a-test-from-name-it-works = Das ist ein Test von { $name }. Er funktioniert.
 s-a-port-b-as-c = { $a }, Port { $b }, als { $c }
-s-stopped-count-messages-that-waited-are-not-sent = Gestoppt. { $count } wartende Nachrichten werden nicht gesendet.
+s-stopped-count-messages-that-waited-are-not-sent = Gestoppt. { $count ->
+    [one] 1 wartende Nachricht wird
+   *[other] { $count } wartende Nachrichten werden
+    } nicht gesendet.
 s-the-automation-name = die Automatik „{ $name }“
 s-message-id-to-a-list = Nachricht { $id } an eine Liste
 s-apps-name-this-e-mail-by-its-number = Apps nennen diese E-Mail mit ihrer Nummer, { $id }. Suchen benutzen das Kürzel.
@@ -146,8 +170,14 @@ s-the-badge-waits-since-a-does-not-work = Das Badge wartet, weil { $a } gerade n
 s-the-badge-goes-to-a = Das Badge geht an { $a }.
 s-device-id-is-not-a-reader = Gerät { $id } ist kein Lesegerät
 s-the-network-cannot-be-asked-cause = Das Netz lässt sich nicht befragen: { $cause }.
-s-forgotten-unknown-tags-forgotten = { $forgotten } unbekannte Tags vergessen.
-s-assigned-attendees-got-a-tag-number = { $assigned } Teilnehmer haben eine Tag-Nummer bekommen.
+s-forgotten-unknown-tags-forgotten = { $forgotten ->
+    [one] 1 unbekanntes Tag
+   *[other] { $forgotten } unbekannte Tags
+    } vergessen.
+s-assigned-attendees-got-a-tag-number = { $assigned ->
+    [one] 1 Teilnehmer hat
+   *[other] { $assigned } Teilnehmer haben
+    } eine Tag-Nummer bekommen.
 s-backup-made-and-checked-path = Sicherung gemacht und geprüft: { $path }.
 s-name-deleted = { $name } gelöscht.
 s-there-is-no-layout-a-any-more = das Layout { $a } gibt es nicht mehr
@@ -168,8 +198,11 @@ s-a-saved-searches-can-use-it = { $a } gespeichert. Suchen können sie benutzen.
 s-name-removed-searches-that-use-it-are-refused = { $name } entfernt. Suchen, die sie benutzen, werden ab jetzt abgelehnt.
 s-key-kid-retired-gates-know-within-seconds = Schlüssel { $kid } außer Dienst. Gates wissen es binnen Sekunden.
 s-key-kid-made-tickets-are-signed-by-it = Schlüssel { $kid } erzeugt. Tickets werden ab jetzt damit signiert.
-s-a-places-have-times-which-were-read-in = { $a } Orte haben Zeiten, die als { $b } gelesen wurden; die Zeitzone ist jetzt { $c }.
-s-the-times-of-count-places-are-as-on = Die Zeiten von { $count } Orten sind wie auf der Uhr.
+s-a-places-have-times-which-were-read-in = Orte mit Zeiten, die als { $b } gelesen wurden: { $a }. Die Zeitzone ist jetzt { $c }.
+s-the-times-of-count-places-are-as-on = Die Zeiten von { $count ->
+    [one] 1 Ort
+   *[other] { $count } Orten
+    } sind wie auf der Uhr.
 s-nothing-was-changed-cause = Nichts wurde geändert: { $cause }.
 s-test-delivered-a = Test zugestellt. { $a }
 s-test-failed-a = Test fehlgeschlagen. { $a }
@@ -225,8 +258,14 @@ s-each-person-is-let-in-most-times-a = Jede Person kommt höchstens { $most }-ma
 s-at-most-a-people-are-inside-at-a = Höchstens { $a } Personen sind gleichzeitig drinnen.
 s-opens-early-at-a = Öffnet { $early }: um { $a }.
 s-closes-late-at-a = Schließt { $late }: um { $a }.
-s-a-hours = { $a } Stunden
-s-count-minutes = { $count } Minuten
+s-a-hours = { $a ->
+    [one] 1 Stunde
+   *[other] { $a } Stunden
+    }
+s-count-minutes = { $count ->
+    [one] 1 Minute
+   *[other] { $count } Minuten
+    }
 s-zone-zone-on-badges = Zone { $zone } auf Badges.
 s-zone-zone = Zone { $zone }
 s-no-id = Nr. { $id }
@@ -293,9 +332,18 @@ s-set-the-type-name = Typ setzen: { $name }
 s-add-the-flag-flag = Kennzeichen { $flag } hinzufügen
 s-block-tickets-reason = Tickets sperren: { $reason }
 s-message-subject = Nachricht „{ $subject }“
-s-new-attendees-have-no-name = { $count } von { $all } neuen Teilnehmern haben keinen Namen
-s-new-attendees-have-no-code = { $count } von { $all } neuen Teilnehmern haben keinen Ticketcode und lassen sich nicht scannen; Codes lassen sich für sie erzeugen
-s-addresses-are-not-valid = { $count } E-Mail-Adressen sind ungültig; sie werden importiert, wie sie sind, und bekommen keine E-Mail
+s-new-attendees-have-no-name = Von { $all } neuen Teilnehmern { $count ->
+    [one] hat 1
+   *[other] haben { $count }
+    } keinen Namen
+s-new-attendees-have-no-code = Von { $all } neuen Teilnehmern { $count ->
+    [one] hat 1 keinen Ticketcode und lässt
+   *[other] haben { $count } keinen Ticketcode und lassen
+    } sich nicht scannen; Codes lassen sich erzeugen
+s-addresses-are-not-valid = { $count ->
+    [one] 1 E-Mail-Adresse ist ungültig; sie wird importiert, wie sie ist, und bekommt
+   *[other] { $count } E-Mail-Adressen sind ungültig; sie werden importiert, wie sie sind, und bekommen
+    } keine E-Mail
 s-duplicate-same-as-line = doppelt, wie Zeile { $line }
 s-encoding-columns-separated = { $encoding }, Spalten getrennt durch { $delimiter }
 s-the-days-in-are-joined = die Tage in „{ $header }“ werden mit den Zeiten von { $times } verbunden
@@ -456,3 +504,113 @@ s-makes-the-row-longer-than-most-mib = macht die Zeile länger als { $most } MiB
 s-typed-is-not-idtype-id-the-id-types-are-known = „{ $typed }“ hat nicht die Form {"{"}idType{"}"}:{"{"}id{"}"}; für idType gibt es { $known }
 s-id-type-typed-is-unknown-the-id-types-are-known = den Id-Typ „{ $typed }“ gibt es nicht; es gibt { $known }
 s-name-is-not-an-iana-time-zone-such-as-europe = „{ $name }“ ist keine Zeitzone der IANA wie Europe/Berlin
+s-nothing-was-saved-apart = Nichts wurde gespeichert. { $apart }
+s-must-be-a-whole-number-from-to-not = muss eine ganze Zahl von { $least } bis { $most } sein, nicht { $sent }
+s-must-be-a-whole-number-from-0-to = muss eine ganze Zahl von 0 bis { $most } sein
+s-must-be-a-whole-number-from-1-to = muss eine ganze Zahl von 1 bis { $most } sein
+s-check-in-a-attendees = Einchecken: { $a } Teilnehmer
+s-check-out-a-attendees = Auschecken: { $a } Teilnehmer
+s-register-a-attendees = Anmelden: { $a } Teilnehmer
+s-set-type-a-attendees = Typ setzen: { $a } Teilnehmer
+s-add-flag-a-attendees = Kennzeichen setzen: { $a } Teilnehmer
+s-block-tickets-a-attendees = Tickets sperren: { $a } Teilnehmer
+s-unblock-tickets-a-attendees = Tickets entsperren: { $a } Teilnehmer
+s-delete-a-attendees = Löschen: { $a } Teilnehmer
+s-letter-of-this-events-own = { $letter }, eigenes dieses Events
+s-1-row-has-the-e-mail-address-each = 1 Zeile hat die E-Mail-Adresse einer Zeile darüber: „{ $email }“ in den Zeilen { $first } und { $line }. Jede wird ein eigener Teilnehmer; wird nach E-Mail erkannt, wird daraus einer
+s-rows-have-the-e-mail-address-each = { $count } Zeilen haben die E-Mail-Adresse einer Zeile darüber, zuerst „{ $email }“ in den Zeilen { $first } und { $line }. Jede wird ein eigener Teilnehmer; wird nach E-Mail erkannt, wird daraus einer
+s-1-row-has-the-e-mail-address-same = 1 Zeile hat die E-Mail-Adresse einer Zeile darüber: „{ $email }“ in den Zeilen { $first } und { $line }. Sie ändern denselben Datensatz; die letzte Zeile gilt
+s-rows-have-the-e-mail-address-same = { $count } Zeilen haben die E-Mail-Adresse einer Zeile darüber, zuerst „{ $email }“ in den Zeilen { $first } und { $line }. Sie ändern denselben Datensatz; die letzte Zeile gilt
+s-already-used-by-the-device = gehört schon dem Ort oder Gerät mit der Id { $id }
+s-already-used-by-the-delegate = gehört schon dem Teilnehmer mit der Id { $id }
+s-already-used-by-the-event = gehört schon dem Event mit der Id { $id }
+s-sheet-sheets = Blatt „{ $sheets }“
+s-1-number-is-shown-with-zeros = 1 Zahl in „{ $header }“ ist mit Nullen vorn angezeigt und ohne sie gespeichert, nämlich { $shown } und { $stored }
+s-numbers-are-shown-with-zeros = { $count } Zahlen in „{ $header }“ sind mit Nullen vorn angezeigt und ohne sie gespeichert, etwa { $shown } und { $stored }
+s-1-number-is-shown-with-zeros-choose = 1 Zahl in „{ $header }“ ist mit Nullen vorn angezeigt und ohne sie gespeichert, nämlich { $shown } und { $stored }; unter Optionen eine Antwort wählen
+s-numbers-are-shown-with-zeros-choose = { $count } Zahlen in „{ $header }“ sind mit Nullen vorn angezeigt und ohne sie gespeichert, etwa { $shown } und { $stored }; unter Optionen eine Antwort wählen
+s-1-code-was-damaged-by-a-spreadsheet = 1 Code in „{ $header }“ hat eine Tabellenkalkulation beschädigt: Sie hat die Zahl gerundet oder gekürzt; die Zeile ist fehlerhaft
+s-codes-were-damaged-by-a-spreadsheet = { $count } Codes in „{ $header }“ hat eine Tabellenkalkulation beschädigt: Sie hat die Zahl gerundet oder gekürzt; die Zeilen sind fehlerhaft
+s-1-cell-holds-a-shortened-number = 1 Zelle in „{ $header }“ enthält eine Zahl, die eine Tabellenkalkulation gekürzt hat, wie 1,5E+12; sie wird importiert, wie sie ist
+s-cells-hold-shortened-numbers = { $count } Zellen in „{ $header }“ enthalten Zahlen, die eine Tabellenkalkulation gekürzt hat, wie 1,5E+12; sie werden importiert, wie sie sind
+s-is-a-number-of-more-than-15-digits = { $cell } ist eine Zahl mit mehr als 15 Ziffern, von denen eine Tabellenkalkulation die ersten 15 behält: Der Code wurde gerundet; die Spalte dort als Text formatieren und die Codes neu eingeben
+s-is-a-number-with-a-fraction-and-no-code = { $cell } ist eine Zahl mit Nachkommastellen und kein Code; die Spalte dort als Text formatieren und die Codes neu eingeben
+s-is-a-number-in-a-rounded-column = { $cell } ist eine Zahl in einer Spalte, deren längere Codes die Tabellenkalkulation gerundet hat: Vielleicht fehlen vorn Nullen; die Spalte dort als Text formatieren und die Codes neu eingeben
+s-header-holds-whole-names = „{ $header }“ enthält ganze Namen, die geteilt werden: „{ $example }“ hat den Vornamen „{ $first }“ und den Nachnamen „{ $last }“
+s-1-cell-without-a-header-is-left-out = 1 Zelle in einer Spalte ohne Überschrift wird ausgelassen, in Zeile { $line }: „{ $cell }“
+s-cells-without-a-header-are-left-out = { $count } Zellen in Spalten ohne Überschrift werden ausgelassen, die erste in Zeile { $line }: „{ $cell }“
+s-this-is-a-list-of-shop = das ist eine Liste von { $shop }; ihre Spalten sind bekannt
+s-the-header-is-in-row-1-row-left-out = die Überschriften stehen in Zeile { $row }; die Zeile darüber wird ausgelassen: „{ $first }“
+s-the-header-is-in-row-rows-left-out = die Überschriften stehen in Zeile { $row }; { $count } Zeilen darüber werden ausgelassen: „{ $first }“
+s-every-row-is-a-kind = jede Zeile gilt als { $kind }, weil die Liste nicht sagt, was ihre Zeilen sind
+s-name-is-value-where-a-row-does-not-say-it = { $name } ist „{ $value }“, wo eine Zeile nichts anderes sagt
+s-1-row-is-checked-in-elsewhere = 1 Zeile, die „{ $header }“ anderswo eingecheckt nennt, wird hier nicht eingecheckt; damit das zählt, die Liste danach als Interaktionen importieren, mit interactionType=check-in
+s-rows-are-checked-in-elsewhere = { $count } Zeilen, die „{ $header }“ anderswo eingecheckt nennt, werden hier nicht eingecheckt; damit das zählt, die Liste danach als Interaktionen importieren, mit interactionType=check-in
+s-1-row-has-a-ticket-that-header-calls = 1 Zeile hat ein Ticket, das „{ $header }“ als { $kinds } führt: { $fate }
+s-rows-have-tickets-that-header-calls = { $count } Zeilen haben Tickets, die „{ $header }“ als { $kinds } führt: { $fate }
+s-header-calls-kinds = „{ $header }“ führt { $kinds }
+s-the-dates-in-are-order = die Daten in „{ $header }“ sind { $order }, weil keine andere Reihenfolge zu allen passt
+s-the-dates-in-can-be-read-in-several-ways = die Daten in „{ $header }“ lassen sich auf mehrere Arten lesen, etwa { $cells }
+s-the-dates-in-can-be-read-in-several-ways-choose = die Daten in „{ $header }“ lassen sich auf mehrere Arten lesen, etwa { $cells }; unter Optionen eine Antwort wählen
+s-1-time-is-doubtful = 1 Zeit ist in { $zone } zweifelhaft, weil die Uhren umgestellt werden: { $what }; { $fate }
+s-times-are-doubtful = { $count } Zeiten sind in { $zone } zweifelhaft, weil die Uhren umgestellt werden: { $what }; { $fate }
+s-must-be-a-time-such-as-or = muss eine Zeit sein, etwa 22:00 oder 2026-11-21 22:00, nicht „{ $text }“
+s-must-be-a-time-such-as = muss eine Uhrzeit sein, etwa 22:00, nicht „{ $text }“
+s-name-must-be-an-object-not-a-list = { $name } muss ein Objekt sein, keine Liste
+s-key-stands-twice = „{ $key }“ steht zweimal da
+s-unknown-place-known-are = {"{"}{"{"} { $name } {"}"}{"}"} gibt es nicht; es gibt { $known }
+s-name-is-not-known-here-there-is = `{ $name }` gibt es hier nicht; es gibt { $names }
+s-path-has-no-property-did-you-mean = { $path } hat keine Eigenschaft „{ $shown }“; ist „{ $meant }“ gemeint?
+s-path-has-no-property-there-are = { $path } hat keine Eigenschaft „{ $shown }“; es gibt { $known }
+s-line-path-has-no-property-did-you-mean = Zeile { $line }: { $path } hat keine Eigenschaft „{ $shown }“; ist „{ $meant }“ gemeint?
+s-line-path-has-no-property-there-are = Zeile { $line }: { $path } hat keine Eigenschaft „{ $shown }“; es gibt { $known }
+s-there-is-no-filter = den Filter `{ $name }` gibt es nicht
+s-there-is-no-test = den Test `{ $name }` gibt es nicht
+s-there-is-no-function = die Funktion `{ $name }` gibt es nicht
+s-host-cannot-be-found-cause = { $host } ist nicht zu finden: { $cause }
+s-check-ins-go-on-and-what-happens = Check-ins gehen weiter; was geschieht, wird gesendet, sobald die Leitung zurück ist.
+s-there-is-a-user-email-already = es gibt schon einen Benutzer „{ $email }“
+s-the-setting-name-is-there-twice = die Einstellung { $name }: steht zweimal da
+s-the-setting-cause = die Einstellung { $cause }
+s-near-x-syntax-error = Syntaxfehler bei „{ $x }“ (Zeile { $line }, Spalte { $column })
+s-no-such-column = die Spalte { $x } gibt es nicht (Zeile { $line }, Spalte { $column })
+s-no-such-table = die Tabelle { $x } gibt es nicht (Zeile { $line }, Spalte { $column })
+s-no-such-function = die Funktion { $x } gibt es nicht (Zeile { $line }, Spalte { $column })
+s-msg-line-column = { $msg } (Zeile { $line }, Spalte { $column })
+s-the-head-office-does-not-answer-why = die Zentrale antwortet nicht: { $why }
+s-the-head-office-takes-nothing-why = die Zentrale nimmt von diesem Server nichts an: { $why }
+s-the-head-office-answered-status-why = die Zentrale antwortete { $status }: { $why }
+s-far-ahead-of-the-head-office = { $far } vor der Zentrale
+s-far-behind-the-head-office = { $far } hinter der Zentrale
+s-count-interactions-are-on-their-way-back = { $count ->
+    [one] 1 Interaktion ist
+   *[other] { $count } Interaktionen sind
+    } auf dem Rückweg. Der Standort nimmt sie, sobald er verbunden ist.
+s-count-lost-records-dropped = { $count ->
+    [one] 1 verlorener Datensatz
+   *[other] { $count } verlorene Datensätze
+    } verworfen.
+s-behind-changes-seconds = { $behind } Änderungen, { $seconds } s
+s-behind-changes-minutes = { $behind } Änderungen, { $minutes } Min.
+s-tags-are-not-hexadecimal = { $count ->
+    [one] 1 Tag (uhfId) besteht
+   *[other] { $count } Tags (uhfId) bestehen
+    } nicht aus Paaren hexadezimaler Ziffern; UHF-Lesegeräte finden so keines
+s-the-column-is-the-name-already = die Spalte „{ $header }“ kommt in weitere Daten; „{ $by }“ ist schon: { $property }
+s-the-column-if-it-is-the-name = die Spalte „{ $header }“ kommt in weitere Daten; ist sie „{ $property }“, das wählen
+s-cell-is-no-date-in-the-order = „{ $cell }“ ist kein Datum in der Reihenfolge dieser Spalte: { $label }
+s-delegate-id-of-the-head-office = Teilnehmer { $id } der Zentrale
+s-device-id-of-the-head-office = Ort oder Gerät { $id } der Zentrale
+s-name-parameters-are-written-as = { $name }: Parameter werden als :name geschrieben
+s-a-statement-reads-the-documented-views = { $text }; eine Anweisung liest nur die beschriebenen Sichten und schreibt nie
+s-differs-from-another-spelling = ist nur eine andere Schreibweise von { $other }
+s-a-settings-name-has = der Name einer Einstellung hat 1 bis { $max } Zeichen
+s-name-does-not-fit-told = { $name } passt nicht: { $told }
+s-name-is-missing-quoted = „{ $name }“ fehlt
+s-unknown-field-did-you-mean = das Feld „{ $name }“ gibt es nicht; ist „{ $meant }“ gemeint?
+s-unknown-field-there-are = das Feld „{ $name }“ gibt es nicht; es gibt { $known }
+s-must-be-one-of-known-not = muss eines sein von { $known }, nicht „{ $name }“
+s-must-be-wanted-not-sent = muss { $wanted } sein, nicht { $sent }
+s-this-must-be-an-object-not-a-list = das muss ein Objekt sein, keine Liste
+s-this-does-not-fit-told = das passt nicht: { $told }
+s-folder-this-folder-is-not-there = { $folder }: Diesen Ordner gibt es nicht; liegt er auf einem Stick: steckt er?

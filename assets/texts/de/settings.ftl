@@ -19,14 +19,17 @@ settings-now = Jetzt
 settings-a-copy-of-everything-checked-before-it = Eine Kopie von allem, geprüft, bevor sie zählt. Gates laufen weiter. Wer eine Kopie hat, hat alles, auch Codes und Token: wie einen Schlüssel aufbewahren.
 settings-download-a-backup = Sicherung herunterladen
 settings-or-into-a-folder-of-this-machine = Oder in einen Ordner dieses Rechners
-settings-a-whole-path-such-as-media-stick = Ein ganzer Pfad wie /media/stick oder E:\\. Nichts, was da ist, wird überschrieben.
+settings-a-whole-path-such-as-media-stick = Ein ganzer Pfad wie /media/stick oder E:\. Nichts, was da ist, wird überschrieben.
 settings-back-up-to-the-folder = In den Ordner sichern
 settings-scheduled = Geplant
 settings-save-schedule = Zeitplan speichern
 settings-check-the-folder = Ordner prüfen
 settings-compact-after-the-event = Nach dem Event verdichten
 settings-1-record-was = 1 Datensatz wurde
-settings-count-records-were = { $count } Datensätze wurden
+settings-count-records-were = { $count ->
+    [one] 1 Datensatz wurde
+   *[other] { $count } Datensätze wurden
+    }
 settings-erased-since-the-file-was-compacted-nothing = seit dem letzten Verdichten der Datei gelöscht. Nichts zeigt sie mehr, aber unbenutzte Teile der Datei können Spuren enthalten. Nach dem Event den Server anhalten und <code>gatepost compact</code> ausführen, um sie zu entfernen.
 settings-to-restore-one-stop-the-server-run = Zurückspielen: den Server anhalten, <code>gatepost restore</code> mit der Sicherung ausführen, den Server starten. Die jetzige Datei wird beiseitegelegt, und wer seitdem gelöscht wurde, wird wieder gelöscht.
 settings-add-an-element = Element hinzufügen
@@ -135,7 +138,10 @@ settings-cut-since-since-check-ins-go-on = Getrennt seit { $since }. Check-ins g
 settings-connected-last-answer-at = Verbunden, letzte Antwort { $at }
 settings-no-answer-yet = Noch keine Antwort
 settings-not-there-yet = Noch nicht dort
-settings-count-changes = { $count } Änderungen
+settings-count-changes = { $count ->
+    [one] 1 Änderung
+   *[other] { $count } Änderungen
+    }
 settings-everything-since-the-line-was-cut = alles, seit die Leitung fehlt
 settings-leave = Verlassen
 settings-leave-the-head-office-nothing-is-pushed = Die Zentrale verlassen? Nichts wird mehr gesendet oder übernommen. Was von dort kam, bleibt.
@@ -247,3 +253,6 @@ settings-back = Rückseite
 settings-take-a-new-snapshot = Neuen Schnappschuss machen
 settings-take-a-snapshot = Schnappschuss machen
 settings-line-of-a-badge = Linie
+settings-join-again = Mit einem neuen Code wieder beitreten
+settings-connection = Verbindung
+settings-how-many = Anzahl

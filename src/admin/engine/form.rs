@@ -174,6 +174,7 @@ impl Form {
             [label] if apart.is_empty() => {
                 format!("Nothing was saved. Check the field {label}.")
             }
+            _ if apart.is_empty() => "Nothing was saved.".to_owned(),
             _ => format!("Nothing was saved. {}", apart.join(" ")),
         });
         if labels.len() > 1 {

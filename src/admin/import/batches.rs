@@ -231,7 +231,7 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
         })
         .await?;
     page.layout.title = match &page.row.batch.options.action {
-        Some(_) => page.row.batch.file_name.clone(),
+        Some(_) => texts::say(&page.row.batch.file_name),
         None => format!("Import {id}: {}", page.row.batch.file_name),
     };
     Ok(page)

@@ -10,7 +10,7 @@ mod wizard;
 
 use super::{
     Layout, RequestContext, Route, answer,
-    engine::Input,
+    engine::{Choice, Input},
     route::{OPERATOR, VIEWER},
 };
 use crate::{
@@ -153,10 +153,9 @@ fn device_input(
 ) -> Input {
     let chosen = chosen.map_or_else(String::new, |id| id.to_string());
     let devices = devices.iter();
-    let devices = devices.map(|device| (device.id.to_string(), device.with_type()));
-    let all = [(String::new(), none.to_owned())]
-        .into_iter()
-        .chain(devices);
+    let devices =
+        devices.map(|device| Choice::named(device.id.to_string(), device.with_type(), false));
+    let all = std::iter::once(Choice::from(("", none))).chain(devices);
     let mut input = Input::select(name, label, all);
     input.fill(&chosen.into());
     input

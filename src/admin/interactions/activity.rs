@@ -163,15 +163,13 @@ async fn page(request: RequestContext, undone: bool) -> Result<Response> {
 /// The filters above the list.
 fn inputs(request: &RequestContext, filter: &Filter) -> Result<Vec<Input>> {
     let devices = request.look_up(devices::offers)?.into_iter();
-    let devices = devices.map(|device| (device.id.to_string(), device.name));
-    let all = || [(String::new(), "all".to_owned())].into_iter();
-    let kinds = TYPES
-        .iter()
-        .map(|one| (one.name.to_owned(), one.label.to_owned()));
+    let devices = devices.map(|device| Choice::named(device.id.to_string(), device.name, false));
+    let all = || std::iter::once(Choice::from(("", "all")));
+    let kinds = TYPES.iter().map(|one| Choice::from((one.name, one.label)));
     // A type of a client's own.
     let own = Some(&filter.kind)
         .filter(|kind| !kind.is_empty() && TYPES.iter().all(|one| one.name != **kind));
-    let own = own.map(|kind| (kind.clone(), kind.clone()));
+    let own = own.map(|kind| Choice::named(kind, kind, false));
     let mut inputs = vec![
         Input::text("delegate", "Attendee or code"),
         Input::select("type", "What", all().chain(kinds).chain(own)),

@@ -45,10 +45,11 @@ pub(super) async fn list(request: RequestContext) -> Result<Response> {
     let (filter, failure) = Filter::read(&request.query, &zone);
     let from = request.query.number("from").ok().flatten();
     let devices = request.look_up(devices::offers)?.into_iter();
-    let devices = devices.map(|device| (device.id.to_string(), device.name));
+    let devices = devices.map(|device| Choice::named(device.id.to_string(), device.name, false));
     let codes = CODES.iter();
-    let codes = codes.map(|(code, meaning)| (code.to_string(), format!("{meaning} ({code})")));
-    let all = || [(String::new(), "all".to_owned())].into_iter();
+    let codes = codes
+        .map(|(code, meaning)| Choice::from((code.to_string(), format!("{meaning} ({code})"))));
+    let all = || std::iter::once(Choice::from(("", "all")));
     let inputs = vec![
         Input::select("code", "Reason", all().chain(codes)),
         Input::select("device", "Device", all().chain(devices)),

@@ -154,19 +154,19 @@ impl Editor for Printers {
             Input::checks(
                 "gates",
                 "Gates",
-                gates.map(|client| (client.client_id, client.name)),
+                gates.map(|client| Choice::named(client.client_id, client.name, false)),
             ),
             Input::checks(
                 "places",
                 "Places",
-                places.map(|place| (place.code, place.name)),
+                places.map(|place| Choice::named(place.code, place.name, false)),
             )
             .help("With all below them: rooms of an event, sessions in a room."),
             Input::select(
                 "fallback",
                 "While it does not work, print at",
                 std::iter::once(Choice::from(("", "none: badges wait"))).chain(
-                    others.map(|other| Choice::from((other.is.name.clone(), other.is.name))),
+                    others.map(|other| Choice::named(other.is.name.clone(), other.is.name, false)),
                 ),
             ),
         ];

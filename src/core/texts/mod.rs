@@ -12,8 +12,8 @@ mod moments;
 mod phrases;
 
 pub use moments::{
-    ago, date, date_time, day_in_words, decimal, from_english_decimal, minute, number, short,
-    short_minute,
+    ago, bytes, date, date_time, day_in_words, decimal, from_english_decimal, minute, number,
+    short, short_minute,
 };
 
 use crate::types::error::{Error, Result};

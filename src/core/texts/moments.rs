@@ -15,6 +15,11 @@ pub fn decimal(value: f64, decimals: usize) -> String {
     from_english_decimal(&text::decimal(value, decimals))
 }
 
+/// `1.5 KiB`.
+pub fn bytes(bytes: u64) -> String {
+    from_english_decimal(&text::bytes(bytes))
+}
+
 /// A decimal number of English, such as `1,234.50`, as the language writes it.
 pub fn from_english_decimal(number: &str) -> String {
     let (whole, decimals) = match number.split_once('.') {

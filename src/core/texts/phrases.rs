@@ -9,6 +9,8 @@ use std::collections::HashMap;
 const WORDS: &str = "words.ftl";
 /// The file whose texts are found with arguments in them, too.
 const SENTENCES: &str = "sentences.ftl";
+/// Arguments that people named, such as a place: they are the same in each language.
+const NAMED: [&str; 3] = ["name", "place", "door"];
 /// A sentence with fewer letters of its own is found where numbers or known words stand in it.
 const LOOSE: usize = 6;
 
@@ -71,7 +73,9 @@ impl Sentence {
         }
         parts.push(rest.to_owned());
         let own = |part: &String| part.chars().filter(|letter| letter.is_alphabetic()).count();
-        let is_loose = parts[0].is_empty() && parts.iter().map(own).sum::<usize>() < LOOSE;
+        let is_loose = parts[0].is_empty()
+            && !rest.ends_with('.')
+            && parts.iter().map(own).sum::<usize>() < LOOSE;
         Some(Self {
             key,
             parts,
@@ -102,7 +106,7 @@ impl Sentence {
     fn say(&self, language: &Language, english: &str) -> Option<String> {
         let words = &language.phrases.words;
         let found = self.arguments(english)?;
-        let has_number = |text: &&str| text.contains(|letter: char| letter.is_ascii_digit());
+        let has_number = |text: &&str| text.starts_with(|first: char| first.is_ascii_digit());
         let is_known = |text: &&str| words.contains_key(*text);
         let (all_numbers, any_known) = (found.iter().all(has_number), found.iter().any(is_known));
         // Of a sentence of arguments alone, such as "24 done", one is a number and the other is known.
@@ -117,8 +121,13 @@ impl Sentence {
         }
         let mut args = FluentArgs::new();
         for (name, found) in self.names.iter().zip(found) {
-            let known = words.get(found).cloned();
-            let known = known.or_else(|| from_english(found));
+            let known = if NAMED.contains(&name.as_str()) {
+                None
+            } else {
+                let known = words.get(found).cloned();
+                let known = known.or_else(|| from_english(found));
+                known.or_else(|| in_sentence(language, &Forms::of(found), false))
+            };
             let found = known.unwrap_or_else(|| found.to_owned());
             args.set(name.clone(), argument(found));
         }

@@ -40,6 +40,10 @@ fn numbers_choose_between_forms_and_are_written_as_the_language_does() {
     assert_eq!(in_german(|| [1, 2].map(days)), ["gestern", "vor 2 Tagen"]);
     assert_eq!(number(-1_234_567), "-1,234,567");
     assert_eq!(in_german(|| number(1_234_567)), "1.234.567");
+    assert_eq!(
+        [bytes(1536), in_german(|| bytes(1536))],
+        ["1.5 KiB", "1,5 KiB"]
+    );
     let groups = || tx("delegates-count-groups").with("count", number(12_345));
     assert_eq!(groups().to_string(), "12,345 groups");
     assert_eq!(in_german(|| groups().to_string()), "12.345 Gruppen");
@@ -120,6 +124,13 @@ fn english_words_are_found_in_other_languages() {
             "schon benutzt bei Hall um 09:02",
         ),
         ("Settings saved.", "Einstellungen gespeichert."),
+        ("Grace Hopper saved.", "Grace Hopper gespeichert."),
+        // What people named stays as they wrote it, though it be a word that is known.
+        (
+            "not registered for Entrance",
+            "nicht angemeldet für Entrance",
+        ),
+        ("Check in at Sales", "Einchecken bei Sales"),
         ("Not registered for Hall 2.", "Nicht angemeldet für Hall 2."),
         (
             "Grace came. Not registered for Hall 2.",

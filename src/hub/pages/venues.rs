@@ -45,7 +45,7 @@ impl Venue {
     /// How long its oldest change has waited.
     pub(super) fn lag(&self) -> String {
         match (self.behind, self.behind_ms / 1_000) {
-            (0, _) => "none".to_owned(),
+            (0, _) => "nothing".to_owned(),
             (behind, seconds @ ..120) => format!("{behind} changes, {seconds} s"),
             (behind, seconds) => format!("{behind} changes, {} min", seconds / 60),
         }
