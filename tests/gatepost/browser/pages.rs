@@ -168,7 +168,11 @@ fn write_longer_texts(folder: &Path) -> String {
     let mut longer = String::new();
     for (key, file, words) in texts::keys("de") {
         // Patterns of dates and words of scripts are no texts of a layout, and the rest stands on several lines.
-        if words.is_empty() || file.ends_with("moments.ftl") || file.ends_with("scripts.ftl") {
+        if words.is_empty()
+            || words.ends_with("->")
+            || file.ends_with("moments.ftl")
+            || file.ends_with("scripts.ftl")
+        {
             continue;
         }
         let letters = words.chars().count().div_ceil(3);
